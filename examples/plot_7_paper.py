@@ -2,9 +2,9 @@
 pf-sLDA as in the paper, beside the focused model
 =================================================
 
-The paper's model, prediction-focused supervised LDA (Ren, Kunes and Doshi-Velez, AISTATS 2020),
-is in this package as it was published: its bound, its algorithm, and better ones of both. Where the
-truth is known we can see what it and its relatives find.
+Prediction-focused supervised LDA (pf-sLDA; Ren, Kunes and Doshi-Velez, AISTATS 2020) with its bound
+and its algorithm, a tighter bound, and related models, on simulated documents where the truth is
+known.
 """
 
 # %%
@@ -62,7 +62,7 @@ pd.DataFrame([row(n, m, corpus, train, test) for n, m in models.items()]).round(
 # %%
 # Precision and recall are those of the kept words. The paper's algorithm keeps relevant words only
 # here, and misses more than half. Coordinate ascent of the same bound is stuck where hardly a word
-# is kept. With the tight bound most are found (:doc:`theory </docs/theory>`).
+# is kept. With the tight bound most are found (:doc:`theory </docs/pfslda>`).
 
 # %%
 # The bound, term by term
@@ -95,13 +95,13 @@ axes[0].legend(frameon=False)
 plt.show()
 
 # %%
-# Where documents are less obliging
-# ---------------------------------
+# Irrelevant words with subjects of their own
+# -------------------------------------------
 #
-# The simulation is what pf-sLDA supposes. In made-up reviews the irrelevant words have themes of
-# their own, which vary more than the opinions, as in real ones. Which planted topics does each
-# model find? (Cosine with the topic matched to it.) A quarter of the tokens is relevant: pf-sLDA
-# needs to be told (p, ``inclusion_prior``), the focused model finds a share by itself.
+# The first simulation follows the assumptions of pf-sLDA. In these simulated reviews the irrelevant
+# words have subjects of their own, which vary more than the opinions, as in real reviews. Which
+# topics does each model find? (Cosine with the matched topic.) A quarter of the tokens is relevant:
+# pf-sLDA is given p (``inclusion_prior``), the focused model chooses it.
 from topicfocus.datasets import make_reviews
 from topicfocus.metrics import matched_topics
 
@@ -119,6 +119,6 @@ table["mean cosine"] = [cosine.mean() for cosine in found]
 table.round(2)
 
 # %%
-# Told the right share, pf-sLDA predicts as well as the focused model here.
+# With the right p, pf-sLDA predicts as well as the focused model here.
 #
-# The paper's tables on real data, all models, five splits: :doc:`/docs/reproduction`.
+# The paper's tables on real data, all models, five splits: :doc:`/experiments/REPRODUCTION`.

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -24,7 +24,7 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 from data import Dataset, Part, load
-from runner import HERE, Task, arguments, finished, frame, markdown, run, write_page
+from runner import Task, experiment, finished, frame, grid, markdown
 from themes import TOPICS
 
 import topicfocus
@@ -341,19 +341,12 @@ def page() -> list[str]:
     ]
 
 
-def main() -> None:
-    args = arguments(__doc__, DATA, 3)
-    tasks = [
-        {"data": name, "variant": variant, "split": split}
-        for split in range(args.splits)
-        for variant in VARIANTS
-        if VARIANTS[variant].change is not None
-        for name in args.data
-    ]
-    if not args.page:
-        run("ablation", tasks, work, jobs=1)
-    write_page(HERE / "ABLATION.md", *page())
+def tasks(data: Sequence[str], splits: range) -> list[Task]:
+    current = [name for name, variant in VARIANTS.items() if variant.change is not None]
+    return grid(split=splits, variant=current, data=data)
 
 
 if __name__ == "__main__":
-    main()
+    experiment(
+        "ablation", __doc__, DATA, 3, tasks, work, page, jobs=1
+    )  # variants change modules of the package

@@ -11,12 +11,13 @@ squared error, or minus the log of the probability of its class.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from data import Dataset
 from measures import score
-from runner import HERE, Record, Task, arguments, finished, markdown, run, write_page
+from runner import Record, Task, experiment, finished, grid, markdown
 from themes import TOPICS, fit_focused, load_data, predict
 
 from topicfocus import metrics
@@ -108,14 +109,9 @@ def page() -> list[str]:
     ]
 
 
-def main() -> None:
-    args = arguments(__doc__, DATA, 5)
-    splits = range(args.splits)
-    tasks = [{"data": name, "split": s, "part": "test"} for s in splits for name in args.data]
-    if not args.page:
-        run("automatic_share", tasks, work, jobs=args.jobs)
-    write_page(HERE / "AUTOMATIC_SHARE.md", *page())
+def tasks(data: Sequence[str], splits: range) -> list[Task]:
+    return grid(split=splits, data=data, part=["test"])
 
 
 if __name__ == "__main__":
-    main()
+    experiment("automatic_share", __doc__, DATA, 5, tasks, work, page)

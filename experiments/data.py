@@ -4,7 +4,7 @@
     python experiments/data.py imdb eicu       # download these into the user's cache
 
 Files are searched for in ``$TOPICFOCUS_DATA/<folder>``, then in the cache. Nothing is downloaded
-unless it is requested. docs/datasets.md describes the data sets.
+unless it is requested. experiments/DATA.md describes the data sets.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def find_data(name: str, path: str | os.PathLike[str] | None = None) -> Path:
     unset = "" if path or os.environ.get("TOPICFOCUS_DATA") else " (TOPICFOCUS_DATA is not set)"
     download = f"download them with `python experiments/data.py {name}`"
     if not source.downloads:
-        download = f"they may not be downloaded from here ({source.licence}; see docs/datasets.md)"
+        download = f"they may not be downloaded from here ({source.licence}; see DATA.md)"
     raise FileNotFoundError(
         f"the data set {name!r} was not found{unset}. Searched in\n{searched}\n"
         f"Set the environment variable TOPICFOCUS_DATA to the folder that contains "
@@ -293,8 +293,6 @@ def load(
     name: str,
     split: int = 0,
     *,
-    target: str | None = None,
-    own_test: bool = False,
     max_features: int | None = None,
     max_docs: int | None = None,
     path: str | os.PathLike[str] | None = None,
@@ -307,10 +305,6 @@ def load(
         A name of `SOURCES`, or "yelp_imdb": half restaurants, half films, liked or not.
     split : int, default=0
         Seed of the split.
-    target : str, optional
-        Another target: "label3" or "label4" of pang_lee, "rating" of imdb, "<30" of diabetes.
-    own_test : bool, default=False
-        Whether the test part of imdb is its authors'; that of newsgroups always is.
     max_features : int, optional
         Keep this number of words, the most frequent ones.
     max_docs : int, optional
@@ -321,11 +315,11 @@ def load(
     if name == "yelp_imdb":
         data = _yelp_and_imdb(split)
     elif name in ("eicu", "diabetes"):
-        data = _load_codes(name, split, target, find_data(name, path))
+        data = _load_codes(name, split, find_data(name, path))
     elif name == "we8there":
         data = _load_we8there(split, find_data(name, path))
     else:
-        data = _load_texts(name, split, target, own_test, max_features, find_data(name, path))
+        data = _load_texts(name, split, max_features, find_data(name, path))
     if max_docs is None or max_docs >= data.train.counts.shape[0]:
         return data
     part, n = data.train, max_docs
@@ -382,22 +376,15 @@ _TARGETS = {
 }
 
 
-def _load_texts(
-    name: str,
-    split: int,
-    target: str | None,
-    own_test: bool,
-    max_features: int | None,
-    folder: Path,
-) -> Dataset:
+def _load_texts(name: str, split: int, max_features: int | None, folder: Path) -> Dataset:
     text = "bag" if name == "poliblog" else "text"
-    target = target or _TARGETS[name]
-    own = ["split"] if name in ("imdb", "newsgroups") else []
+    target = _TARGETS[name]
+    own = ["split"] if name == "newsgroups" else []
     table = read_columns(folder / SOURCES[name].files[0], text, target, *own)
     # Line breaks of web pages: "br" is not a word.
     texts = table[text].str.replace("<br />", " ", regex=False).tolist()
-    values, task, names = _read_target(name, target, table[target])
-    if name == "newsgroups" or (name == "imdb" and own_test):
+    values, task, names = _read_target(name, table[target])
+    if name == "newsgroups":  # its authors' test part
         others = np.flatnonzero(table["split"] != "test")
         parts = [others[rows] for rows in random_parts(len(others), split, (0.9, 0.1))]
         parts.append(np.flatnonzero(table["split"] == "test"))
@@ -409,7 +396,7 @@ def _load_texts(
     return Dataset(name, *made, vocabulary, task, names)
 
 
-def _read_target(name: str, target: str, column: pd.Series) -> tuple[Any, Task, tuple[str, ...]]:
+def _read_target(name: str, column: pd.Series) -> tuple[Any, Task, tuple[str, ...]]:
     if name == "newsgroups":
         return np.array(column.tolist()), "multiclass", tuple(sorted(set(column)))
     if name == "poliblog":
@@ -418,13 +405,11 @@ def _read_target(name: str, target: str, column: pd.Series) -> tuple[Any, Task, 
             raise ValueError(f"poliblog: the column rating has {unknown}, expected {list(sides)}")
         return (column == sides[1]).to_numpy(dtype=float), "binary", sides
     numbers = column.astype(float).to_numpy()
-    if name == "imdb" and target == "label":
+    if name == "imdb":
         return numbers, "binary", ("negative", "positive")
-    if target in ("label3", "label4"):
-        return numbers, "multiclass", tuple(f"{label:g}" for label in np.unique(numbers))
     if name == "pang_lee":
         numbers = np.clip(np.round(10 * numbers), 1, 10)  # ratings 1 to 10, as in the paper
-    return numbers, "regression", (target,)
+    return numbers, "regression", (_TARGETS[name],)
 
 
 def _load_we8there(split: int, folder: Path) -> Dataset:
@@ -496,13 +481,13 @@ _UNKNOWN = frozenset(
 )
 
 
-def _load_codes(name: str, split: int, target: str | None, folder: Path) -> Dataset:
+def _load_codes(name: str, split: int, folder: Path) -> Dataset:
     """Sets of codes with a binary target; all documents of a patient are in one part."""
     if name == "eicu":
         bags, positive, groups = _read_eicu(folder)
         names = ("survived", "died")
     else:
-        bags, positive, groups = _read_diabetes(folder, target or "any")
+        bags, positive, groups = _read_diabetes(folder)
         names = ("not readmitted", "readmitted")
     parts = group_parts(groups, split)
     counts, vocabulary = count([[bags[i] for i in rows] for rows in parts], analyzer=_as_it_is)
@@ -558,10 +543,8 @@ def _eicu_drugs(folder: Path) -> Iterator[tuple[str, str]]:
             yield getattr(row, _STAY), row.name
 
 
-def _read_diabetes(folder: Path, target: str) -> tuple[list[set[str]], np.ndarray, np.ndarray]:
+def _read_diabetes(folder: Path) -> tuple[list[set[str]], np.ndarray, np.ndarray]:
     """Codes of each encounter that were known at discharge; death and hospice are left out."""
-    if target not in ("any", "<30"):
-        raise ValueError(f'target must be "any" or "<30", got {target!r}')
     columns = [*_DIAGNOSES, *DRUGS, *_CATEGORIES, *_NUMBERED, "patient_nbr", "readmitted"]
     table = read_columns(folder / "diabetic_data.csv.gz", *columns)
     table = table[~table["discharge_disposition_id"].isin(_NO_RETURN)]
@@ -576,7 +559,7 @@ def _read_diabetes(folder: Path, target: str) -> tuple[list[set[str]], np.ndarra
         coded[column] = (f"{prefix}:" + values).where(~values.isin(_UNKNOWN))
     frame = pd.DataFrame(coded)
     bags = [{code for code in row if isinstance(code, str)} for row in frame.to_numpy(dtype=object)]
-    back = table["readmitted"] == "<30" if target == "<30" else table["readmitted"] != "NO"
+    back = table["readmitted"] != "NO"
     return bags, back.to_numpy(dtype=float), np.array(table["patient_nbr"].tolist())
 
 

@@ -1,6 +1,6 @@
 """Do explanations have the sign of the change that they explain?
 
-    python experiments/explanations.py        # prints the table of docs/estimators.md
+    python experiments/explanations.py        # prints two tables
 
 Focused models with defaults on the training part of split 0, 300 documents of the test part.
 *Pairs* are of a document and a class: the sum of its words' amounts beside the change of the

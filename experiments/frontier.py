@@ -7,9 +7,10 @@ The metrics of experiments/themes.py with `inclusion_prior` given instead of cho
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from runner import HERE, Task, arguments, finished, frame, run, summary, write_page
+from runner import Task, experiment, finished, frame, grid, summary
 from themes import COLUMNS, TOPICS, focused_metrics, load_data
 
 DATA = ("yelp", "pang_lee", "imdb")
@@ -43,18 +44,9 @@ def _place(column: Any) -> Any:
     return column.map(DATA.index) if column.name == "data" else column
 
 
-def main() -> None:
-    args = arguments(__doc__, DATA, 5)
-    tasks = [
-        {"data": name, "given": given, "split": split}
-        for name in args.data
-        for split in range(args.splits)
-        for given in GIVEN
-    ]
-    if not args.page:
-        run("frontier", tasks, work, jobs=args.jobs)
-    write_page(HERE / "FRONTIER.md", *page())
+def tasks(data: Sequence[str], splits: range) -> list[Task]:
+    return grid(data=data, split=splits, given=GIVEN)
 
 
 if __name__ == "__main__":
-    main()
+    experiment("frontier", __doc__, DATA, 5, tasks, work, page)

@@ -10,11 +10,12 @@ Yelp's stars as levels.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from data import find_data, load, read_columns
-from runner import HERE, Task, arguments, finished, markdown, mean_sd, run, write_page
+from runner import Task, experiment, finished, grid, markdown, mean_sd
 from scipy.special import expit
 from scipy.stats import nbinom, norm, poisson
 
@@ -187,24 +188,19 @@ def page() -> list[str]:
     ]
 
 
-def main() -> None:
-    args = arguments(__doc__, ("pang_lee", "yelp", "simulated"), 5)
-    tasks: list[Task] = []
-    for name in args.data:
-        if name == "simulated":
-            tasks += [
-                {"data": d, "model": "counts", "split": s} for d in SIMULATED for s in range(5)
-            ]
-            continue
-        tasks += [
-            {"data": name, "model": m, "split": s} for m, n in STARS.items() for s in range(n)
-        ]
-        if name == "yelp":
-            tasks += [{"data": d, "model": "counts", "split": s} for d in YELP for s in range(2)]
-    if not args.page:
-        run("intervals", [t for t in tasks if t["split"] < args.splits], work, jobs=args.jobs)
-    write_page(HERE / "INTERVALS.md", *page())
+def tasks(data: Sequence[str], splits: range) -> list[Task]:
+    counts = {"simulated": (SIMULATED, 5), "yelp": (YELP, 2)}
+    found: list[Task] = []
+    for name in data:
+        if name != "simulated":
+            for model, n in STARS.items():
+                found += grid(data=[name], model=[model], split=splits[:n])
+        if name in counts:
+            kinds, n = counts[name]
+            found += grid(data=kinds, model=["counts"], split=splits[:n])
+    return found
 
 
 if __name__ == "__main__":
-    main()
+    data = ("pang_lee", "yelp", "simulated")
+    experiment("intervals", __doc__, data, 5, tasks, work, page)

@@ -97,7 +97,7 @@ def write_page(place: Path, *, quick: bool = False) -> list[Claim]:
         found += module.claims(tables)
         sections += module.page(tables)
         listed = ", ".join(f"[{path.name}](tables/{path.name})" for path in paths)
-        sections.append(f"`python experiments/paper_{name.replace('-', '_')}.py`; data: {listed}.")
+        sections.append(f"`python experiments/paper.py {name}`; data: {listed}.")
         if hasattr(module, "figure"):
             _save(module.figure(tables), place / "figures" / f"{paths[0].stem}.png")
     held = sum(claim.held for claim in found)
@@ -119,15 +119,14 @@ def _save(figure, path: Path) -> None:
     pyplot.close(figure)
 
 
-def main(*names: str) -> None:
+def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    if not names:
-        parser.add_argument("sections", nargs="*", help=f"of {', '.join(SECTIONS)}")
+    parser.add_argument("sections", nargs="*", help=f"of {', '.join(SECTIONS)}")
     parser.add_argument("--quick", action="store_true", help="minutes instead of hours")
     parser.add_argument("--page", action="store_true", help="from finished tables only")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")
     args = parser.parse_args()
-    chosen = list(names or args.sections or SECTIONS)
+    chosen = list(args.sections or SECTIONS)
     unknown = [name for name in chosen if name not in SECTIONS]
     if unknown:
         parser.error(f"unknown {', '.join(unknown)}; there are {', '.join(SECTIONS)}")

@@ -1,7 +1,4 @@
-"""Figure of the paper: validation coherence and RMSE against p = 1/λ on Pang & Lee.
-
-python experiments/paper_curves.py [--quick]
-"""
+"""Figure of the paper: validation coherence and RMSE against p = 1/λ on Pang & Lee."""
 
 from __future__ import annotations
 
@@ -123,9 +120,3 @@ def figure(tables: dict[str, pd.DataFrame]) -> Any:
         axis.set_xlabel("p = 1/λ")
     right.legend(fontsize=8)
     return drawn
-
-
-if __name__ == "__main__":
-    from paper import main
-
-    main("curves")

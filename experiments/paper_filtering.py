@@ -1,7 +1,4 @@
-"""Table and figure of the paper: sLDA on words kept by a model, or chosen by correlation.
-
-python experiments/paper_filtering.py [--quick]
-"""
+"""Table and figure of the paper: sLDA on words kept by a model, or chosen by correlation."""
 
 from __future__ import annotations
 
@@ -157,9 +154,3 @@ def figure(tables: dict[str, pd.DataFrame]) -> Any:
         axis.set_xlabel("correlation with the target")
     axes[0, 0].set_ylabel("inclusion φ (jittered by 0.02)")
     return drawn
-
-
-if __name__ == "__main__":
-    from paper import main
-
-    main("filtering")

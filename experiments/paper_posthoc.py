@@ -1,7 +1,4 @@
-"""Statement of the paper: topics of sLDA and pc-sLDA without the words that pf-sLDA dropped.
-
-python experiments/paper_posthoc.py [--quick]
-"""
+"""Statement of the paper: topics of sLDA and pc-sLDA without the words that pf-sLDA dropped."""
 
 from __future__ import annotations
 
@@ -111,9 +108,3 @@ def page(tables: dict[str, pd.DataFrame]) -> list[str]:
             ["model", "coherence@50", "by rarity alone", "npmi@10", "agreement", "shared"], lines
         ),
     ]
-
-
-if __name__ == "__main__":
-    from paper import main
-
-    main("posthoc")

@@ -1,7 +1,4 @@
-"""Table of the paper: precision and recall of the kept words on simulated data.
-
-python experiments/paper_synthetic.py [--quick]
-"""
+"""Table of the paper: precision and recall of the kept words on simulated data."""
 
 from __future__ import annotations
 
@@ -129,9 +126,3 @@ def page(tables: dict[str, pd.DataFrame]) -> list[str]:
         _REASONS,
         "The filling rule of the focused model was developed on these data sets.",
     ]
-
-
-if __name__ == "__main__":
-    from paper import main
-
-    main("synthetic")

@@ -1,7 +1,4 @@
-"""Main table of the paper: coherence and prediction of every model on every data set.
-
-python experiments/paper_table.py [--quick]
-"""
+"""Main table of the paper: coherence and prediction of every model on every data set."""
 
 from __future__ import annotations
 
@@ -331,9 +328,3 @@ def figure(tables: dict[str, pd.DataFrame]) -> Any:
     handles, labels = axes[0, 0].get_legend_handles_labels()
     drawn.legend(handles, labels, loc="outside lower center", ncols=4, fontsize=8)
     return drawn
-
-
-if __name__ == "__main__":
-    from paper import main
-
-    main("table")

@@ -1,7 +1,4 @@
-"""Table of the paper's appendix: coherence for N = 10 to 50 top words on Pang & Lee.
-
-python experiments/paper_top_words.py [--quick]
-"""
+"""Table of the paper's appendix: coherence for N = 10 to 50 top words on Pang & Lee."""
 
 from __future__ import annotations
 
@@ -55,9 +52,3 @@ def page(tables: dict[str, pd.DataFrame]) -> list[str]:
         "splits of the paper's coherence, to be read with the warning above.",
         markdown(["model", *(f"N = {n}" for n in TOP_N)], lines),
     ]
-
-
-if __name__ == "__main__":
-    from paper import main
-
-    main("top-words")

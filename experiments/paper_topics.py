@@ -1,7 +1,5 @@
 """Tables of the paper: words of the topics with extreme coefficients, all topics on Pang & Lee.
 
-    python experiments/paper_topics.py [--quick]
-
 Words are marked by an opinion lexicon instead of by hand. Codes of health records, and words if no
 lexicon is installed (see requirements.txt), are marked by whether the test documents that contain
 them have higher or lower targets.
@@ -119,9 +117,3 @@ def page(tables: dict[str, pd.DataFrame]) -> list[str]:
         lines.append([topic, *cells])
     parts += ["### All five topics on Pang & Lee", markdown(["", *full["model"].unique()], lines)]
     return parts
-
-
-if __name__ == "__main__":
-    from paper import main
-
-    main("topics")

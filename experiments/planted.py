@@ -10,10 +10,11 @@ it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from runner import HERE, Task, arguments, finished, markdown, mean_sd, run, write_page
+from runner import Task, experiment, finished, grid, markdown, mean_sd
 
 from topicfocus import LDA, FocusedTopicRegressor
 from topicfocus.datasets import make_reviews
@@ -54,18 +55,9 @@ def page() -> list[str]:
     ]
 
 
-def main() -> None:
-    args = arguments(__doc__, ("4", "8"), 5)
-    tasks = [
-        {"themes": int(n), "model": model, "seed": seed}
-        for n in args.data
-        for model in MODELS
-        for seed in range(args.splits)
-    ]
-    if not args.page:
-        run("planted", tasks, work, jobs=args.jobs)
-    write_page(HERE / "PLANTED.md", *page())
+def tasks(data: Sequence[str], splits: range) -> list[Task]:
+    return grid(themes=map(int, data), model=MODELS, seed=splits)
 
 
 if __name__ == "__main__":
-    main()
+    experiment("planted", __doc__, ("4", "8"), 5, tasks, work, page)

@@ -1,4 +1,4 @@
-"""The tables of docs/reading-topics.md: word orders, effects, context words, topic proportions.
+"""The tables of READING_TOPICS.md: word orders, effects, context words, topic proportions.
 
     python experiments/reading_topics.py [yelp ...]        # prints the tables
 

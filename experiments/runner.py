@@ -15,6 +15,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -160,3 +161,27 @@ def arguments(description: str | None, data: Sequence[str], splits: int) -> Any:
     if unknown:
         parser.error(f"unknown {', '.join(unknown)}; there are {', '.join(data)}")
     return args
+
+
+def grid(**values: Iterable[Any]) -> list[Task]:
+    """Every combination of the values, the last name varying fastest."""
+    return [dict(zip(values, each, strict=True)) for each in product(*values.values())]
+
+
+def experiment(
+    name: str,
+    description: str | None,
+    data: Sequence[str],
+    splits: int,
+    tasks: Callable[[Sequence[str], range], list[Task]],
+    work: Callable[[Task], dict[str, Any]],
+    page: Callable[[], list[str]],
+    *,
+    jobs: int | None = None,
+    file: str | None = None,
+) -> None:
+    """The command of an experiment: run the tasks that have no record, then write the page."""
+    args = arguments(description, data, splits)
+    if not args.page:
+        run(name, tasks(args.data, range(args.splits)), work, jobs=jobs or args.jobs)
+    write_page(HERE / (file or f"{name.upper()}.md"), *page())

@@ -17,11 +17,12 @@ documents; test RMSE of the model of both halves.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from data import load
-from runner import HERE, Task, arguments, finished, markdown, run, write_page
+from runner import Task, experiment, finished, grid, markdown
 from scipy import sparse
 
 from topicfocus import FocusedTopicRegressor
@@ -82,18 +83,9 @@ def page() -> list[str]:
     ]
 
 
-def main() -> None:
-    args = arguments(__doc__, DATA, 15)
-    tasks = [
-        {"data": name, "rule": rule, "split": split}
-        for name in args.data
-        for rule in RULES
-        for split in range(args.splits)
-    ]
-    if not args.page:
-        run("stable_selection", tasks, work, jobs=args.jobs)
-    write_page(HERE / "STABLE_SELECTION.md", *page())
+def tasks(data: Sequence[str], splits: range) -> list[Task]:
+    return grid(data=data, rule=RULES, split=splits)
 
 
 if __name__ == "__main__":
-    main()
+    experiment("stable_selection", __doc__, DATA, 15, tasks, work, page)

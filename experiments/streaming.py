@@ -10,12 +10,13 @@ documents (`reservoir_size`), "fit to 1,000" is `fit` on the first 1,000 documen
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from data import load
 from measures import higher_is_better, score
-from runner import HERE, Task, arguments, finished, frame, markdown, mean_sd, run, write_page
+from runner import Task, experiment, finished, frame, grid, markdown, mean_sd
 from themes import predict
 
 import topicfocus
@@ -90,19 +91,9 @@ def page() -> list[str]:
     return parts
 
 
-def main() -> None:
-    args = arguments(__doc__, DATA, 3)
-    tasks = [
-        {"data": name, "model": model, "split": split, "way": way}
-        for split in range(args.splits)
-        for name in args.data
-        for model in MODELS
-        for way in WAYS
-    ]
-    if not args.page:
-        run("streaming", tasks, work, jobs=args.jobs)
-    write_page(HERE / "STREAMING.md", *page())
+def tasks(data: Sequence[str], splits: range) -> list[Task]:
+    return grid(split=splits, data=data, model=MODELS, way=WAYS)
 
 
 if __name__ == "__main__":
-    main()
+    experiment("streaming", __doc__, DATA, 3, tasks, work, page)

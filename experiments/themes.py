@@ -11,12 +11,13 @@ model before subjects (commit f571341) and are not run again.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from data import Dataset, load
 from measures import higher_is_better, score
-from runner import HERE, Task, arguments, finished, frame, markdown, mean_sd, run, write_page
+from runner import Task, experiment, finished, frame, grid, markdown, mean_sd
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression, Ridge
 
@@ -169,18 +170,9 @@ def page() -> list[str]:
     return parts
 
 
-def main() -> None:
-    args = arguments(__doc__, list(TOPICS), 5)
-    tasks = [
-        {"data": name, "model": model, "split": split, "part": "test"}
-        for name in args.data
-        for split in range(args.splits)
-        for model in MODELS
-    ]
-    if not args.page:
-        run("themes", tasks, work, jobs=args.jobs)
-    write_page(HERE / "THEMES.md", *page())
+def tasks(data: Sequence[str], splits: range) -> list[Task]:
+    return grid(data=data, split=splits, model=MODELS, part=["test"])
 
 
 if __name__ == "__main__":
-    main()
+    experiment("themes", __doc__, list(TOPICS), 5, tasks, work, page)

@@ -1,4 +1,4 @@
-"""Examples run: those of docstrings, and programs of the README and of docs/.
+"""Examples run: those of docstrings, and the program of the README.
 
 Examples of `topicfocus.distributed` run in tests/distributed, where there is a cluster.
 """
@@ -8,12 +8,8 @@ from pathlib import Path
 
 import pytest
 from docstring_examples import modules_with_examples, run_examples
-from readers_names import names_of
 
 ROOT = Path(__file__).resolve().parents[1]
-#: Pages that are one program each are run from top to bottom by tests/test_pages.py.
-WHOLE = ("start.md", "coming-from.md")
-PAGES = [page for page in sorted((ROOT / "docs").glob("*.md")) if page.name not in WHOLE]
 #: Its example writes the file and the folder that those of other verbs go on with.
 FIRST = "topicfocus.workflow.fit"
 
@@ -37,43 +33,6 @@ def test_docstrings(name, request, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # an example may write a file
     if name != FIRST:
         run_examples(name)
-
-
-def programs():
-    """Blocks of Python, by page and number."""
-    for page in PAGES:
-        text = page.read_text(encoding="utf-8")
-        for number, block in enumerate(re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)):
-            yield pytest.param(block, id=f"{page.name}-{number}")
-
-
-#: Blocks that go on with what the reader has: they are given it (`readers_names`).
-GO_ON = (
-    *("estimators.md-0", "estimators.md-2"),
-    *("explorer.md-0", "explorer.md-1", "explorer.md-2", "metrics.md-0", "persistence.md-0"),
-    *("scale.md-0", "streaming.md-0", "text.md-0", "text.md-2", "workflow.md-0"),
-)
-#: Those that are not run.
-FRAGMENTS = {
-    "choosing.md-0": "60 fits; the docstring of TopicSearchCV has fewer",
-    "choosing.md-1": "30 fits; the docstring of compare_models has fewer",
-    "choosing.md-2": "100 fits; the docstring of stability has fewer",
-    "estimators.md-1": "needs MAPIE",
-    "scale.md-1": "needs a cluster; tests/distributed does the same",
-}
-
-
-@pytest.mark.parametrize("block", list(programs()))
-def test_pages(block, request, tmp_path, monkeypatch):
-    compile(block, "page", "exec")  # a fragment is at least Python
-    name = request.node.callspec.id
-    if name in FRAGMENTS:
-        pytest.skip(FRAGMENTS[name])
-    monkeypatch.chdir(tmp_path)
-    known = {"__name__": "example"}
-    if name in GO_ON:
-        known |= names_of(name)
-    exec(compile(block, "page", "exec"), known)
 
 
 def test_readme_prints_what_stands_there(capsys):

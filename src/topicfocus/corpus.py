@@ -30,8 +30,8 @@ from topicfocus.counts import (
 __all__ = ["Corpus", "FractionWarning", "make_corpus"]
 
 _TEXT_ADVICE = (
-    "Turn text into counts first, with sklearn.feature_extraction.text.CountVectorizer or in a "
-    "pipeline: make_pipeline(CountVectorizer(), model)."
+    "Count the words first, for example in a pipeline: make_pipeline(topicfocus.TokenCounter(), "
+    "model).fit(texts, y), where texts are one string per document (one column of a dataframe)."
 )
 
 #: Beyond it floats cannot represent all whole numbers.
@@ -54,6 +54,8 @@ class Corpus:
         chunk by chunk (`topicfocus/counts.py`).
     vocabulary : tuple of str, or None
         The words of the columns.
+    remainder : scipy.sparse.csr_array, or None
+        Counts of all words and pairs of words of the same documents, for models with a remainder.
 
     Examples
     --------
@@ -64,6 +66,7 @@ class Corpus:
 
     counts: Counts
     vocabulary: tuple[str, ...] | None = None
+    remainder: sparse.csr_array | None = None
 
     def __repr__(self) -> str:
         return f"Corpus({self.n_docs} documents, {self.n_words} words, {self.n_tokens:.0f} tokens)"
@@ -118,7 +121,8 @@ class Corpus:
         """
         if not isinstance(index, slice):
             index = np.atleast_1d(np.asarray(index))  # one number would give a vector
-        return Corpus(take_rows(self.counts, index), self.vocabulary)
+        rest = None if self.remainder is None else self.remainder[index]
+        return Corpus(take_rows(self.counts, index), self.vocabulary, rest)
 
     def batches(
         self, batch_size: int, rng: np.random.Generator | None = None
@@ -225,7 +229,18 @@ def make_corpus(
         words = check_vocabulary(words, matrix.shape[1], name=name)
     matrix = check_counts(matrix, words, name=name, tolerance=tolerance, fractions=fractions)
     _check_words(matrix, name, allow_empty)
-    return Corpus(matrix, words)
+    return Corpus(matrix, words, _remainder(counts, matrix.shape[0], name))
+
+
+def _remainder(counts: Any, n_docs: int, name: str) -> sparse.csr_array | None:
+    """The second matrix of `counts.NamedCounts`, if these counts have one."""
+    found = getattr(counts, "remainder", None)
+    if found is not None and found.shape[0] != n_docs:
+        raise ValueError(
+            f"{name} has {n_docs} rows, but its matrix of all words has {found.shape[0]}. Count "
+            "the texts again."
+        )
+    return found
 
 
 def _check_words(counts: Counts, name: str, allow_empty: bool) -> None:
@@ -259,20 +274,7 @@ def column_names(counts: Any) -> list[str] | None:
 
 
 def check_vocabulary(vocabulary: Any, n_words: int, *, name: str = "X") -> tuple[str, ...]:
-    """Check that there is one distinct string for each column.
-
-    Parameters
-    ----------
-    vocabulary : sequence of str
-    n_words : int
-        Number of columns.
-    name : str, default="X"
-        What messages call the matrix.
-
-    Returns
-    -------
-    tuple of str
-    """
+    """The words of the columns as a tuple, one distinct string for each; `name` is for messages."""
     if isinstance(vocabulary, (str, bytes, Mapping, Set)):
         # A mapping or a set iterates in an order that need not be that of the columns.
         raise TypeError(
@@ -299,21 +301,10 @@ def check_vocabulary(vocabulary: Any, n_words: int, *, name: str = "X") -> tuple
 
 
 def read_matrix(counts: Any, *, name: str = "X") -> sparse.csr_array:
-    """Read documents x words numbers of any kind as canonical CSR of float64.
+    """Numbers of documents x words in any form as canonical CSR of float64.
 
-    Checks type and shape; :func:`check_counts` checks the values. Shares memory with a matrix that
-    is canonical already.
-
-    Parameters
-    ----------
-    counts : scipy sparse, dense array, list of lists or dataframe
-    name : str, default="X"
-        What messages call the matrix.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-        Sorted indices, duplicates summed. Zeros, NaN and negative numbers may still be in it.
+    Type and shape are checked here, values in `check_counts`. The result shares memory with a
+    matrix that is canonical already, and may contain zeros, NaN and negative numbers.
     """
     if sparse.issparse(counts):
         _check_shape(counts.shape, name)
@@ -341,27 +332,11 @@ def check_counts(
     fractions: bool = False,
     first_row: int = 0,
 ) -> sparse.csr_array:
-    """Check that all numbers are counts: finite, not negative, and whole up to a tolerance.
+    """The matrix with checked values: finite, not negative, and whole numbers up to a tolerance.
 
-    Parameters
-    ----------
-    matrix : scipy.sparse.csr_array
-        From :func:`read_matrix`. It is not modified.
-    vocabulary : tuple of str, optional
-        Used to name the offending word.
-    name : str, default="X"
-        What messages call the matrix.
-    tolerance : float, default=1e-6
-        A number c is whole when abs(c - round(c)) <= tolerance.
-    fractions : bool, default=False
-        Warn about numbers that are not whole instead of raising, and keep them as they are.
-    first_row : int, default=0
-        What messages call the first row.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-        The rounded counts without stored zeros; ``matrix`` itself if nothing had to change.
+    A number c is whole if abs(c - round(c)) <= tolerance. With `fractions`, others are kept with a
+    warning instead of an error. The result is `matrix` itself, or rounded counts without stored
+    zeros. `vocabulary`, `name` and `first_row` are for messages.
     """
     data = matrix.data
     if data.size == 0:
@@ -395,7 +370,7 @@ def check_counts(
         position = int(np.argmax(deviation > tolerance))
         message = (
             f"{name} has counts that are not whole numbers: {where(position)} "
-            f"is {data[position]:g}. Use CountVectorizer instead of TfidfVectorizer, unscaled."
+            f"is {data[position]:g}. Use TokenCounter instead of TfidfVectorizer, unscaled."
         )
         if not fractions:
             raise ValueError(message)
@@ -508,7 +483,9 @@ def _as_float(values: NDArray[Any], name: str) -> NDArray[np.float64]:
     for place, value in np.ndenumerate(values):
         if isinstance(value, (str, bytes)):
             where = (
-                f": row {place[0]}, column {place[1]} is {value!r:.80}" if len(place) == 2 else ""
+                f": row {place[0]}, column {place[1]} is {str(value)!r:.80}"
+                if len(place) == 2
+                else ""
             )
             raise TypeError(f"{name} holds text instead of counts{where}. {_TEXT_ADVICE}")
     try:

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
@@ -41,7 +41,7 @@ from topicfocus.counts import (
 from topicfocus.kernels.threads import n_threads
 from topicfocus.passes import Task, add_to, transposed_dot
 from topicfocus.text.counter import TokenCounter
-from topicfocus.text.counting import joined_texts
+from topicfocus.text.sequences import TextsElsewhere, TokenizedTexts, joined_texts
 
 #: Nonzeros of a partition, at most: larger ones are cut.
 PARTITION = 1 << 21
@@ -424,7 +424,7 @@ class DaskCounts(ChunkedCounts):
         Parameters
         ----------
         task : Task
-            What is computed of a partition (`inference/passes.py`).
+            What is computed of a partition (`passes.py`).
 
         Returns
         -------
@@ -488,18 +488,74 @@ def _sizes(indptr: NDArray[Any]) -> list[int]:
 # ---- texts ---------------------------------------------------------------------------------------
 
 
-def count_texts(
-    counter: TokenCounter, texts: Any, learn: bool, client: Any = None, y: Any = None
-) -> DaskCounts:
-    """Count the texts of a bag or of a dataframe's column where they are.
+@dataclass(frozen=True)
+class DaskTexts(TextsElsewhere):
+    """Texts of a cluster as sequences of word ids, which workers count.
 
-    With `learn` the counter's vocabulary is chosen here, from the sequences of word ids of all
-    partitions (4 bytes for each word, in a temporary file where they are large), as if they were
-    one.
+    A copy of the ids is here (4 bytes for each word, in a temporary file where they are large), so
+    that terms are chosen as for texts of this machine. `partitions` are futures of the sequences,
+    `documents` those that are counted, all of them by default.
     """
+
+    partitions: tuple[Any, ...] = ()
+    client: Any = None
+    documents: NDArray[np.intp] | None = None
+
+    def without(self, rows: NDArray[np.intp]) -> DaskTexts:
+        """All documents but some.
+
+        Parameters
+        ----------
+        rows : array of int
+            The documents that are left out.
+
+        Returns
+        -------
+        DaskTexts
+        """
+        everyone = np.arange(self.n_docs) if self.documents is None else self.documents
+        return replace(super().without(rows), documents=np.delete(everyone, rows))
+
+    def count(self, counter: TokenCounter) -> Counts:
+        """Counts of the counter's terms, made by the workers.
+
+        Parameters
+        ----------
+        counter : TokenCounter
+            With its vocabulary.
+
+        Returns
+        -------
+        DaskCounts
+        """
+        alone = copy(counter)
+        alone.n_jobs = 1
+        shared = _submit(self.client, _same, alone)
+        counted = [_submit(self.client, _count, one, shared) for one in self.partitions]
+        words = tuple(counter.get_feature_names_out())
+        counts = DaskCounts._of_rows(self.client, counted, len(words), words)
+        return counts if self.documents is None else counts.rows(self.documents)
+
+
+def tokenize_texts(counter: TokenCounter, texts: Any, client: Any = None) -> DaskTexts:
+    """Tokenize the texts of a bag, or of a dataframe's column, where they are."""
     client = default_client() if client is None else client
-    alone = copy(counter)
-    alone.n_jobs = 1
+    partitions = _on_texts(_tokenize, counter, texts, client)
+    joined = joined_texts((result_of(client, one) for one in partitions), counter.n_jobs)
+    fields = {name: getattr(joined, name) for name in joined.__dataclass_fields__}
+    return DaskTexts(**fields, partitions=tuple(partitions), client=client)
+
+
+def count_known(counter: TokenCounter, texts: Any, client: Any = None) -> DaskCounts:
+    """Count the terms that a counter has in the texts of a bag or of a dataframe's column."""
+    client = default_client() if client is None else client
+    counted = _on_texts(_known, counter, texts, client)
+    words = tuple(counter.get_feature_names_out())
+    return DaskCounts._of_rows(client, counted, len(words), words)
+
+
+def _on_texts(work: Callable[..., Any], counter: TokenCounter, texts: Any, client: Any) -> Any:
+    """Futures of ``work(partition, counter)``, which uses one thread."""
     kind = type(texts)
     if getattr(texts, "ndim", 1) != 1:
         raise TypeError(
@@ -508,17 +564,11 @@ def count_texts(
         )
     from dask import delayed
 
+    alone = copy(counter)
+    alone.n_jobs = 1
     # In one graph with the texts, so that these are released once they are counted.
-    call = delayed(_tally if learn else _known, pure=False, traverse=False)
-    counted = client.compute([call(part, alone) for part in texts.to_delayed()], retries=2)
-    if learn:
-        counter.choose(joined_texts((result_of(client, one) for one in counted), counter.n_jobs), y)
-        known = copy(counter)
-        known.n_jobs = 1
-        shared = _submit(client, _same, known)
-        counted = [_submit(client, _count, one, shared) for one in counted]
-    words = tuple(counter.get_feature_names_out())
-    return DaskCounts._of_rows(client, counted, len(words), words)
+    call = delayed(work, pure=False, traverse=False)
+    return client.compute([call(part, alone) for part in texts.to_delayed()], retries=2)
 
 
 # ---- what workers do -----------------------------------------------------------------------------
@@ -623,8 +673,9 @@ def _texts(items: Any) -> Iterator[Any]:
     return iter([items if hasattr(items, "to_numpy") else list(items)])
 
 
-def _tally(items: Any, counter: TokenCounter) -> Any:
-    return counter.tokenize(_texts(items), empty=True)
+def _tokenize(items: Any, counter: TokenCounter) -> TokenizedTexts:
+    found = counter.tokenize(_texts(items), empty=True)
+    return replace(found, parts=list(found.parts))  # a temporary file would stay with the worker
 
 
 def _known(items: Any, counter: TokenCounter) -> Rows:

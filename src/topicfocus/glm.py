@@ -494,7 +494,7 @@ def deviance(column: Column, predictor: np.ndarray) -> np.ndarray:
     if column.family.is_quadratic:
         return (column.target - predictor[:, 0]) ** 2
     limited = np.clip(predictor, -20.0, 20.0)
-    return -_likelihood_rows(column, limited)[0]
+    return -likelihood_rows(column, limited)[0]
 
 
 def null_deviance(column: Column) -> float:
@@ -518,11 +518,11 @@ def residuals(column: Column, predictor: np.ndarray) -> np.ndarray:
 
     y - f for a Gaussian target, y - p for two classes, and one column per class for more.
     """
-    return _likelihood_rows(column, predictor)[1]
+    return likelihood_rows(column, predictor)[1]
 
 
-def _likelihood_rows(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, ...]:
-    """log p(y | f) and its gradient in f, for documents with a known target."""
+def likelihood_rows(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, ...]:
+    """log p(y | f) of known documents and its gradient in f, documents x predictors."""
     if column.family.n_predictors == 1:
         value, slope, _, _ = likelihoods(
             column.family, column.target, np.ascontiguousarray(predictor[:, 0])

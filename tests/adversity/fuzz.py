@@ -1,4 +1,4 @@
-"""Seeded fuzzing of what strangers can pass: tables, matrices, options, arrays and texts.
+"""Seeded fuzzing of inputs: tables, matrices, model files, options, arrays and texts.
 
     python tests/adversity/fuzz.py --n 3000
 
@@ -32,6 +32,7 @@ from scipy import sparse
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "support"))
 from command_line import topicfocus, write_reviews
+from model_files import mutated as mutated_model
 
 import topicfocus as package
 
@@ -39,7 +40,7 @@ import topicfocus as package
 LIMIT, FIRST_LIMIT = 20.0, 200.0
 COLUMNS = ("--text", "text", "--target", "stars")
 SMALL = ("--topics", "2", "--inclusion-prior", "0.2", "--no-baseline", "--jobs", "1")
-#: A terminal would obey these.
+#: Control characters that terminals interpret.
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 #: Messages of internals.
 INTERNAL = re.compile(r"StopIteration|has no attribute|NoneType|nopython|ufunc|not subscriptable")
@@ -173,6 +174,13 @@ def matrix(rng: np.random.Generator, fixed: Fixed, place: Path) -> None:
     check_command(place, "predict", fixed.folder, name)
 
 
+def model_file(rng: np.random.Generator, fixed: Fixed, place: Path) -> None:
+    """A model file with another bit, or with another value in its header and a right digest."""
+    content = (fixed.folder / "model.topicfocus").read_bytes()
+    (place / "m.topicfocus").write_bytes(mutated_model(content, rng))
+    check_command(place, "predict", "m.topicfocus", fixed.reviews)
+
+
 def options(rng: np.random.Generator, fixed: Fixed, place: Path) -> None:
     """Odd values of options; a number of topics that would take long is not a fault."""
     from topicfocus.cli.parser import COMMANDS
@@ -180,7 +188,7 @@ def options(rng: np.random.Generator, fixed: Fixed, place: Path) -> None:
 
     command = one_of(rng, ("fit", "predict", "explain", "report", "tune"))
     given: list[object] = []
-    for one in options_of(COMMANDS[command].config):
+    for one in options_of(COMMANDS[command]):
         long = one.name in ("out", "cluster", "stability", "positional", "folds", "file", "model")
         if rng.random() < 0.1 and one.metadata["positional"] is None and not long:
             flag = f"--{one.metadata['flag'] or one.name.replace('_', '-')}"
@@ -240,7 +248,7 @@ def arrays(rng: np.random.Generator, fixed: Fixed, place: Path) -> None:
 
 
 Case = Callable[[np.random.Generator, Fixed, Path], None]
-KINDS: tuple[Case, ...] = (*(predict_table, matrix, options, text, arrays, fit_table),)
+KINDS: tuple[Case, ...] = (*(predict_table, matrix, model_file, options, text, arrays, fit_table),)
 
 
 # ---- running -------------------------------------------------------------------------------------

@@ -164,7 +164,7 @@ def test_codes_are_kept_whole_from_fit_to_explain(coded):
     where, done, written = coded
     assert "Codes: 41, in 240 training documents." in done.stderr
     # Codes may have spaces, so they are told apart otherwise.
-    assert "; heart failure" in done.stdout or "heart failure; " in done.stdout
+    assert ", heart failure" in done.stdout or "heart failure, " in done.stdout
     result = json.loads((where / "o" / "metrics.json").read_text(encoding="utf-8"))
     assert result["settings"]["separator"] == ";"
     assert result["held_out"]["FocusedTopicRegressor"]["r2"] > 0.4
@@ -210,15 +210,22 @@ def test_stop_words_of_a_file_and_of_a_language(tmp_path):
     (tmp_path / "stop.txt").write_bytes(b"\xef\xbb\xbfgood\r\n\r\n bad \n")
     assert read_stop_words(str(tmp_path / "stop.txt")) == ["good", "bad"]
     assert read_stop_words("german") == "german"
-    counter = CountOptions(min_length=1).counter(stop_words="german")
+    both = read_stop_words(f"english+{tmp_path / 'stop.txt'}")
+    assert both == ["english+", "good", "bad"]
+    counter = CountOptions(stop_words=both).counter()
+    assert [*counter.fit(["the good film", "bad"]).get_feature_names_out()] == ["film"]
+    counter = CountOptions(min_length=1, stop_words="german").counter()
     texts = ["Der Film und die Musik", "Nicht so gut, aber schön"]
     names = counter.fit(texts).get_feature_names_out().tolist()
     assert names == ["film", "gut", "musik", "nicht", "schön"]
     for language in LANGUAGES[1:]:
         words = words_of(language)
         assert 100 < len(words) == len({w.lower() for w in words}) and all(map(str.isalpha, words))
-    assert CountOptions().stops == "english"
-    assert CountOptions(separator=";").stops is None
+    for options, terms in (
+        (CountOptions(), ["film", "music"]),
+        (CountOptions(separator=" "), ["and", "film", "music", "the"]),
+    ):
+        assert [*options.counter().fit(["the film and music"]).get_feature_names_out()] == terms
 
 
 def test_a_sheet_of_excel(rows, whole, tmp_path):

@@ -28,7 +28,7 @@ def table_with(row, column, value):
     ("value", "message"),
     [
         (-3, "Negative values in data passed to X: {where} is -3. .*cannot be negative"),
-        (1.5, "X has counts that are not whole numbers: {where} is 1.5. Use CountVectorizer"),
+        (1.5, "X has counts that are not whole numbers: {where} is 1.5. Use TokenCounter"),
         (np.nan, "X contains NaN at {where}. Replace missing counts by 0"),
         (np.inf, "X contains infinity at {where}. Counts must be finite"),
         (-np.inf, "X contains infinity at {where}"),
@@ -85,7 +85,7 @@ def test_bad_shapes_and_kinds(counts, message):
     ids=["str", "list", "array", "object", "tokens", "ragged-tokens", "bytes"],
 )
 def test_text_gets_the_advice_to_vectorize(text):
-    with pytest.raises(TypeError, match=r"X holds text.*CountVectorizer.*make_pipeline"):
+    with pytest.raises(TypeError, match=r"X holds text.*make_pipeline\(topicfocus\.TokenCounter"):
         make_corpus(text)
 
 

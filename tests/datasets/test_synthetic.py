@@ -114,7 +114,7 @@ def test_doc_length_per_document_may_be_zero():
     ("options", "error", "message"),
     [
         ({"n_docs": 0}, ValueError, "n_docs must be at least 1, got 0"),
-        ({"n_docs": 2.5}, TypeError, r"n_docs must be an integer, got 2\.5"),
+        ({"n_docs": 2.5}, TypeError, r"n_docs must be a whole number, got 2\.5"),
         ({"n_topics": 0}, ValueError, "n_topics must be at least 1"),
         ({"n_relevant": 0}, ValueError, "n_relevant must be at least 1"),
         ({"n_irrelevant": -1}, ValueError, "n_irrelevant must be at least 0"),

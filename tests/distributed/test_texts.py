@@ -84,15 +84,14 @@ def test_a_worker_that_is_killed_while_counting_changes_nothing(client, bag, rev
     """Its partition is counted again by another worker; a nanny starts a new one."""
     from distributed import wait
 
-    merged, killed = distributed._Merged, []
+    join, killed = distributed.joined_texts, []
 
-    def with_a_kill():
-        if not killed:
-            killed.append(next(iter(client.run(os.getpid).values())))
-            os.kill(killed[0], signal.SIGKILL)
-        return merged()
+    def with_a_kill(*args):
+        killed.append(next(iter(client.run(os.getpid).values())))
+        os.kill(killed[0], signal.SIGKILL)
+        return join(*args)
 
-    monkeypatch.setattr(distributed, "_Merged", with_a_kill)
+    monkeypatch.setattr(distributed, "joined_texts", with_a_kill)
     compute = client.compute
 
     def computed(*args, **more):
@@ -144,18 +143,18 @@ def here(reviews, tmp_path_factory, one_penalty):
 
 @pytest.mark.parametrize("name", ["several", "lines", "parquet"])
 def test_workers_read_and_count_files(client, files, here, name, monkeypatch, caplog):
-    monkeypatch.setattr(TokenCounter, "_tally", None)  # not in this process
+    monkeypatch.setattr(TokenCounter, "tokenize", None)  # not in this process
     with caplog.at_level("INFO", "topicfocus"):
         there = fit_file(files[name], **COLUMNS, cluster=client.scheduler.address)
     assert "Workers read and count it in" in caplog.text
     name = "FocusedTopicRegressor"
-    mine, theirs = (o.result["held_out"][name]["rmse"] for o in (there, here))
+    mine, theirs = (o.summary["held_out"][name]["rmse"] for o in (there, here))
     assert mine == pytest.approx(theirs, rel=1e-8)
     held = here.predictions["part"] == "test"
     for column in ("row", "prediction", "std", "relevant_words"):
         assert np.allclose(there.predictions[column], here.predictions[column][held], rtol=1e-8)
-    assert [t["words"] for t in there.result["topics"]] == [
-        t["words"] for t in here.result["topics"]
+    assert [t["words"] for t in there.summary["topics"]] == [
+        t["words"] for t in here.summary["topics"]
     ]
 
 

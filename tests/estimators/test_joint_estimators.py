@@ -261,7 +261,7 @@ def test_labels_keep_their_type_and_value(labels, reviews):
 @pytest.mark.parametrize("cls", ALL)
 def test_bad_counts(cls):
     y = np.arange(4) % 2
-    with pytest.raises(TypeError, match="CountVectorizer"):
+    with pytest.raises(TypeError, match="TokenCounter"):
         cls().fit(["some text", "more text", "and more", "words"], y)
     with pytest.raises(ValueError, match="row 1, column 2"):
         cls().fit([[1, 1, 0], [1, 1, -1], [1, 0, 1], [1, 0, 1]], y)

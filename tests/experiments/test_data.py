@@ -76,13 +76,8 @@ def test_vocabulary_is_of_the_training_part():
 def test_targets(small):
     pang_lee = data.load("pang_lee", path=small)
     assert set(np.concatenate([p.target for p in parts(pang_lee)])) == {1, 4, 6, 8, 10}
-    labels = data.load("pang_lee", path=small, target="label3")
-    assert labels.task == "multiclass" and labels.target_names == ("0", "1", "2")
-    assert data.load("imdb", path=small).task == "binary"
-    assert data.load("imdb", path=small, target="rating").target_names == ("rating",)
-    own = data.load("imdb", path=small, own_test=True)
-    assert [len(part.target) for part in parts(own)] == [90, 10, 60]
-    assert "br" not in own.vocabulary
+    imdb = data.load("imdb", path=small)
+    assert imdb.task == "binary" and "br" not in imdb.vocabulary
     assert len(data.load("newsgroups", path=small).test.target) == 40
     sides = data.load("poliblog", path=small)
     assert sides.target_names == ("Liberal", "Conservative")
@@ -116,10 +111,6 @@ def test_diabetes_codes(small):
         *("source:Physician Referral", "specialty:Cardiology"),
     )
     assert sum(len(part.target) for part in parts(loaded)) == 80  # without death and hospice
-    soon = data.load("diabetes", path=small, target="<30")
-    assert sum(part.target.sum() for part in parts(soon)) == 30
-    with pytest.raises(ValueError, match='target must be "any" or "<30"'):
-        data.load("diabetes", path=small, target="never")
 
 
 # ---- publishers' files ---------------------------------------------------------------------------

@@ -4,7 +4,6 @@ import json
 
 import automatic_share
 import choosing
-import compare
 import effect_intervals
 import explanations
 import frontier
@@ -30,7 +29,7 @@ def load(name, split=0, **options):
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """All data are simulated, and few topics are fitted."""
-    for module in (compare, choosing, explanations, intervals, stable_selection, streaming):
+    for module in (choosing, explanations, intervals, stable_selection, streaming):
         monkeypatch.setattr(module, "load", load)
     for module in (themes, frontier, automatic_share, reading_topics, show_themes):
         monkeypatch.setattr(module, "load_data", load)
@@ -57,7 +56,6 @@ CASES = [
     (intervals, {"data": "yelp, levels", "model": "counts", "split": 0}),
     (planted, {"themes": 1, "model": "focused", "seed": 0}),
     (explanations, {"data": "yelp"}),
-    (compare, {"data": "imdb", "model": "roots of words", "split": 0}),
 ]
 
 

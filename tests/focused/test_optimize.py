@@ -32,8 +32,8 @@ def case():
     return problem, start, logits
 
 
-def settings(bound, max_steps=30):
-    return OptimizeSettings(prior_precision=20.0, coef_bound=bound, max_steps=max_steps)
+def settings(bound, max_steps=30, precision=20.0):
+    return OptimizeSettings(prior_precision=precision, coef_bound=bound, max_steps=max_steps)
 
 
 def trace(case, how):
@@ -50,10 +50,14 @@ def with_covariates(case):
     return replace(few, covariates=z), replace(start, covariate_coef=np.full((2, 1), 0.1)), logits
 
 
-@pytest.mark.parametrize("bound", [None, np.full(3, 2.0)], ids=["graded", "free"])
-def test_the_gradient_is_that_of_the_objective(with_covariates, bound):
+@pytest.mark.parametrize(
+    ("bound", "precision"),
+    [(None, 20.0), (np.full(3, 2.0), 20.0), (None, np.array([10.0, 20.0, 60.0]))],
+    ids=["graded", "free", "a precision for each topic"],
+)
+def test_the_gradient_is_that_of_the_objective(with_covariates, bound, precision):
     logits = with_covariates[2]
-    loss = NegativeObjective(*with_covariates, settings(bound))
+    loss = NegativeObjective(*with_covariates, settings(bound, precision=precision))
     rng = np.random.default_rng(4)
     x = loss.pack(logits + 0.2 * rng.normal(size=logits.shape))
 

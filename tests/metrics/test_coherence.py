@@ -1,4 +1,4 @@
-"""Coherence by its definition, pair by pair, and the warning that comes with the paper's."""
+"""Coherence by its definition, pair by pair, and how "pmi" depends on rare words."""
 
 import itertools
 import math
@@ -116,7 +116,7 @@ def test_errors_of_windows(case):
         coherence(topics, None, "c_v", texts=[], vocabulary=words)
     with pytest.raises(ValueError, match="window must be at least 2"):
         coherence(topics, None, "c_v", texts=texts, vocabulary=words, window=1)
-    with pytest.raises(TypeError, match="window must be an integer"):
+    with pytest.raises(TypeError, match="window must be a whole number"):
         coherence(topics, None, "c_v", texts=texts, vocabulary=words, window=2.5)
     with pytest.raises(ValueError, match="occurs in none"):
         coherence(topics, None, "uci", texts=[words[:3]], vocabulary=words)

@@ -99,7 +99,7 @@ def test_bad_background_and_top_n():
         channel_overlap([[0.5, 0.5]], [1, np.nan])
     with pytest.raises(ValueError, match="top_n must be at least 1, got 0"):
         topic_diversity([[1.0]], top_n=0)
-    with pytest.raises(TypeError, match=r"top_n must be an integer, got 1\.5"):
+    with pytest.raises(TypeError, match=r"top_n must be a whole number, got 1\.5"):
         topic_diversity([[1.0]], top_n=1.5)
 
 

@@ -188,7 +188,7 @@ def test_intervals_under_noise_that_selects():
                 crossed[b, h], variances[b, h] = slope, left @ left / 58 / (x @ x)
         found = crossed_intervals(np.zeros(1), crossed, variances, 0.9)
         excluded.append(found.low[0] > 0 or found.high[0] < 0)
-    assert 0.04 <= np.mean(excluded) <= 0.16
+    assert 0.04 <= np.mean(excluded) <= 0.11  # 0.075 of 1,500; with 50 pairs 0.095
 
 
 def test_effects_in_other_documents_are_of_the_same_topics(corpus):

@@ -5,9 +5,6 @@ Each function is what a kernel is compared with, and the simplest statement of w
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-
 import numpy as np
 from scipy.special import digamma, entr, gammaln, log_softmax, logit, polygamma
 
@@ -208,24 +205,6 @@ def words_beside(counts, topics, weight, mixes, doc_weight, roots: bool) -> np.n
                 often = np.sqrt(row[v]) if roots else row[v]
                 out[v] += doc_weight[d] * often * rest / rest.sum()
     return out
-
-
-def count_terms(
-    text: str,
-    lowercase: bool = True,
-    min_length: int = 2,
-    orders: tuple[int, int] = (1, 1),
-    stop_words: tuple[str, ...] = (),
-) -> Counter[str]:
-    """Words and n-grams of one document with their counts, the strings of `kernels.tokens`."""
-    text = text.lower() if lowercase else text
-    words = re.findall(rf"\b\w{{{min_length},}}\b", text)
-    words = [word for word in words if word not in stop_words]
-    terms: Counter[str] = Counter()
-    for order in range(orders[0], orders[1] + 1):
-        for i in range(len(words) - order + 1):
-            terms[" ".join(words[i : i + order])] += 1
-    return terms
 
 
 def window_counts(documents, n_words: int, window: int, exact: bool) -> tuple[np.ndarray, int]:

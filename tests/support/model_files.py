@@ -127,3 +127,29 @@ def file_by_hand(model: Any, change: Callable[[Any, dict[str, np.ndarray]], None
 def replace_array(arrays: dict[str, np.ndarray], attribute: str, value: np.ndarray) -> None:
     (name,) = (name for name in arrays if name.endswith(f"-{attribute}.npy"))
     arrays[name] = value
+
+
+def mutated(content: bytes, rng: np.random.Generator) -> bytes:
+    """The file with a flipped bit, cut, or with another value in its header and a right digest."""
+    values = [10**30, -1, 0, 1e308, None, "", "x", [], {}, {"$": "tuple", "value": []}, True, 2**62]
+    kind = rng.integers(4)
+    if kind == 0:
+        flipped = bytearray(content)
+        flipped[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
+        return bytes(flipped)
+    if kind == 1:
+        return content[: rng.integers(len(content))]
+    parts = members(content)
+    header = json.loads(parts[HEADER])
+    at = header["model"]
+    while True:
+        keys = list(at) if isinstance(at, dict) else range(len(at))
+        key = list(keys)[rng.integers(len(keys))]
+        if not isinstance(at[key], (dict, list)) or not at[key] or rng.random() < 0.15:
+            break
+        at = at[key]
+    if kind == 3 and isinstance(at, dict):
+        del at[key]
+    else:
+        at[key] = values[rng.integers(len(values))]
+    return sealed({**parts, HEADER: json.dumps(header).encode()})

@@ -8,6 +8,7 @@ documents of few different words.
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 
 import pytest
 from command_line import environment
@@ -30,7 +31,7 @@ with open("/proc/self/clear_refs", "w") as stream:
     stream.write("5")  # the highest so far is forgotten
 before = memory("VmRSS")
 table = read_table(sys.argv[1], "text", "stars")
-counts = TokenCounter(min_df=10).fit_transform(table)
+counts = TokenCounter(min_df=10, max_df=1.0).fit_transform(table)
 assert counts.shape == (int(sys.argv[2]), 60) == (len(table.target), 60), counts.shape
 print(memory("VmHWM") - before)
 """
@@ -38,8 +39,8 @@ print(memory("VmHWM") - before)
 
 def documents():
     """60 different words in all, 12 kB a document, and how many make a file of the wanted size."""
-    words = [f"word{i:03d}" for i in range(60)]
-    texts = [" ".join(words[(i * k + k * k) % 60] for i in range(1500)) for k in range(1, 60)]
+    words, random = [f"word{i:03d}" for i in range(60)], Random(0)  # no two of them a phrase
+    texts = [" ".join(random.choices(words, k=1500)) for _ in range(59)]
     assert {word for text in texts for word in text.split()} == set(words)
     return texts, FILE_MIB * 2**20 // len(texts[0])
 

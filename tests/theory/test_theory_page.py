@@ -1,4 +1,4 @@
-"""Formulas of docs/theory.md that are checked nowhere else in the form they have there."""
+"""Formulas of docs/focused.md, intervals.md that are checked nowhere else in this form."""
 
 from __future__ import annotations
 

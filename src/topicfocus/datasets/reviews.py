@@ -14,8 +14,8 @@ from topicfocus.datasets.synthetic import (
     count_tokens,
     draw_tokens,
     read_doc_lengths,
-    whole_number,
 )
+from topicfocus.estimators.arguments import check_count
 
 # In each group the most frequent word comes first.
 _SENTIMENT = {
@@ -177,7 +177,7 @@ def make_reviews(
     >>> places.themes, places.components.shape[0]
     (('food', 'service', 'price', 'waiting'), 8)
     """
-    n_docs = whole_number("n_docs", n_docs, minimum=1)
+    n_docs = check_count("n_docs", n_docs)
     lengths = read_doc_lengths(doc_length, n_docs)
     if target not in ("rating", "sentiment"):
         raise ValueError(f'target must be "rating" or "sentiment", got {target!r}')
@@ -220,7 +220,7 @@ def _themed_reviews(
     n_themes: int,
 ) -> ReviewCorpus:
     """Reviews of places with planted themes."""
-    n_themes = whole_number("n_themes", n_themes, minimum=1)
+    n_themes = check_count("n_themes", n_themes)
     if n_themes > len(themes.THEMES):
         raise ValueError(f"n_themes must be at most {len(themes.THEMES)}, got {n_themes}")
     names = tuple(themes.THEMES)[:n_themes]

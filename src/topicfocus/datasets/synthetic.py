@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +11,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from topicfocus.counts import index_dtype
+from topicfocus.estimators.arguments import check_count
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,10 +110,10 @@ def make_pfslda(
     >>> corpus.counts.shape
     (100, 100)
     """
-    n_docs = whole_number("n_docs", n_docs, minimum=1)
-    n_topics = whole_number("n_topics", n_topics, minimum=1)
-    n_relevant = whole_number("n_relevant", n_relevant, minimum=1)
-    n_irrelevant = whole_number("n_irrelevant", n_irrelevant, minimum=0)
+    n_docs = check_count("n_docs", n_docs)
+    n_topics = check_count("n_topics", n_topics)
+    n_relevant = check_count("n_relevant", n_relevant)
+    n_irrelevant = check_count("n_irrelevant", n_irrelevant, minimum=0)
     lengths = read_doc_lengths(doc_length, n_docs)
     if not 0 < inclusion_prior <= 1:
         raise ValueError(f"inclusion_prior must be in (0, 1], got {inclusion_prior!r}")
@@ -162,17 +162,6 @@ def make_pfslda(
         noise_variance=float(noise_variance) if family == "gaussian" else None,
         inclusion_prior=float(inclusion_prior),
     )
-
-
-def whole_number(name: str, value: int, *, minimum: int) -> int:
-    """``value`` as an int of at least ``minimum``."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, got {value!r}") from None
-    if number < minimum:
-        raise ValueError(f"{name} must be at least {minimum}, got {number}")
-    return number
 
 
 def read_doc_lengths(doc_length: int | ArrayLike, n_docs: int) -> NDArray[np.int64]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import math
 import numbers
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,8 @@ from sklearn.utils import check_array
 LARGEST = 1e152
 LARGEST_WEIGHT = 1e15
 LARGEST_EXPOSURE = 1e30
+#: Characters in the name of a topic.
+LONGEST_NAME = 200
 
 # ---- parameters ----------------------------------------------------------------------------------
 
@@ -102,11 +106,12 @@ def read_columns(name: str, words: Any, names: Any, n_words: int) -> np.ndarray 
         if isinstance(word, str):
             if names is None:
                 raise ValueError(
-                    f"{name} has the word {word!r}, but X has no column names. Pass a dataframe, "
+                    f"{name} has the word {word!r}, but the columns of X have no names. Count "
+                    "texts with topicfocus.TokenCounter, also in a pipeline, or pass a dataframe, "
                     "or column numbers: vectorizer.vocabulary_[word]."
                 )
             if word not in lookup:
-                raise ValueError(f"{name} has {word!r}, which is not a column of X.")
+                raise ValueError(f"{name} has {word!r}, {_no_column(word, lookup)}")
             columns.append(lookup[word])
         elif isinstance(word, (int, np.integer)) and not isinstance(word, bool):
             if not 0 <= word < n_words:
@@ -115,6 +120,57 @@ def read_columns(name: str, words: Any, names: Any, n_words: int) -> np.ndarray 
         else:
             raise TypeError(f"{name} must hold words or column numbers, got {word!r}.")
     return np.unique(np.array(columns, dtype=np.int64))
+
+
+def _no_column(word: str, lookup: Mapping[str, int]) -> str:
+    """What is wrong with a word that is not a column, and what may have been meant."""
+    near = difflib.get_close_matches(word, lookup, n=3, cutoff=0.75)
+    meant = f" Did you mean {' or '.join(map(repr, near))}?" if near else ""
+    return f"which is not a column of X.{meant}"
+
+
+def read_seeds(
+    seed_words: Any, names: Any, n_words: int, n_topics: int
+) -> tuple[tuple[str, ...], tuple[np.ndarray, ...]]:
+    """Names and columns of the topics that start from seed words."""
+    if seed_words is None:
+        return (), ()
+    if not isinstance(seed_words, Mapping):
+        raise TypeError(
+            'seed_words must be a dict of names and lists of words, such as {"waiting": ["wait", '
+            f'"minutes"]}}; got {seed_words!r:.80}.'
+        )
+    if len(seed_words) > n_topics:
+        raise ValueError(f"seed_words has {len(seed_words)} topics, but n_topics is {n_topics}.")
+    owner: dict[int, str] = {}
+    seeds = []
+    for topic, words in seed_words.items():
+        check_topic_name(topic)
+        columns = read_columns(f"seed_words[{topic!r}]", words, names, n_words)
+        if columns is None or len(columns) == 0:
+            raise ValueError(f"seed_words[{topic!r}] has no words. Give one or more.")
+        for column in columns.tolist():
+            if column in owner:
+                word = column if names is None else repr(str(names[column]))
+                raise ValueError(
+                    f"seed_words has {word} in both {owner[column]!r} and {topic!r}: a word can "
+                    "be a seed of one topic only."
+                )
+            owner[column] = topic
+        seeds.append(columns)
+    return tuple(seed_words), tuple(seeds)
+
+
+def check_topic_name(name: Any) -> str:
+    """The name of a topic: one line of text."""
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a topic must be a string, got {name!r:.80}.")
+    if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
+        raise ValueError(
+            f"the name of a topic must be one line of 1 to {LONGEST_NAME} characters, "
+            f"got {name!r:.80}."
+        )
+    return name
 
 
 # ---- arguments of fit ----------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from topicfocus.estimators.arguments import (
     read_weight,
 )
 from topicfocus.estimators.columns import check_columns
+from topicfocus.estimators.corrections import with_merged, with_names
 from topicfocus.estimators.documents import (
     Documents,
     read_batch,
@@ -99,6 +100,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
 
     components_ = FittedAttribute(lambda f: f.components, "β, topics x words, rows sum to one.")
     doc_topic_prior_ = FittedAttribute(lambda f: f.state.doc_topic_prior, "α, of every topic.")
+    topic_names_ = FittedAttribute(lambda f: list(f.names), "Name of each topic, None without one.")
     n_iter_ = FittedAttribute(lambda f: f.n_iter, "Epochs, steps or batches.")
     history_ = FittedAttribute(lambda f: f.history, "Lists by name, one entry an epoch.")
     n_samples_seen_ = FittedAttribute(
@@ -352,8 +354,13 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
     # ---- words of topics -------------------------------------------------------------------------
 
     def top_words(
-        self, n: int = 10, vocabulary: Any = None, order: str | None = None
-    ) -> list[list[str]]:
+        self,
+        n: int = 10,
+        vocabulary: Any = None,
+        order: str | None = None,
+        *,
+        named: bool = False,
+    ) -> list[list[str]] | dict[str, list[str]]:
         """The top words of each topic.
 
         Parameters
@@ -366,15 +373,18 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
             By default "distinctive" for focused models with themes, else "probability". Distinctive
             words co-occur with the *other* words of the topic more often than by chance, are
             exclusive to it, and have an association with the target of the same sign:
-            (C_vk - E_vk) √r_vk t_vk, see docs/reading-topics.md. "probability" orders by β_vk;
+            (C_vk - E_vk) √r_vk t_vk (experiments/READING_TOPICS.md). "probability" orders by β_vk;
             "relevance" by λ log β_vk + (1-λ) log(β_vk / p_v) with λ = 0.4 and p_v the training
             frequency of the word among the words of all topics (Sievert and Shirley, 2014); "frex"
             by the harmonic mean of the ranks of β_vk and of β_vk / Σ_j β_vj among the words of the
             topic (Bischof and Airoldi, 2012).
+        named : bool, default=False
+            Whether to return a dict from the names of the topics, or topic0, topic1, ... for those
+            without one.
 
         Returns
         -------
-        list of lists of str, one per topic
+        list of lists of str, one per topic; or a dict of these
             Words of probability zero are not listed; for "distinctive", only words with
             r_vk ≥ 1/K are listed.
 
@@ -397,7 +407,8 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         n = check_count("n", n)
         scores = self._word_scores(order)
-        return first_words(scores, n, self._column_names(vocabulary), lambda s: s > -np.inf)
+        words = first_words(scores, n, self._column_names(vocabulary), lambda s: s > -np.inf)
+        return dict(zip(self.fitted_.labels, words, strict=True)) if named else words
 
     def word_ranks(self, order: str | None = None) -> np.ndarray:
         """Reciprocal ranks of the words in each topic: 1 for the first, 1/2 for the second, ...
@@ -495,6 +506,87 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
                 )
         return topic_scores(self.fitted_, order)
 
+    # ---- corrections -----------------------------------------------------------------------------
+
+    def rename_topics(self, names: Mapping[Any, str | None]):
+        """Give names to topics, which all tables, explanations and model files then show.
+
+        `fit` removes the names, and so does `partial_fit` when it fits new topics.
+
+        Parameters
+        ----------
+        names : dict
+            From the index (from 0) or the present name of a topic to its new name; None removes it.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If there is no such topic, or two topics would have the same name.
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicRegressor
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+        >>> model.rename_topics({0: "praise"}).topic_names_
+        ['praise', None, None]
+        """
+        check_is_fitted(self)
+        self.fitted_ = with_names(self.fitted_, names)
+        return self
+
+    def merge_topics(self, topics: Any, name: str | None = None, X: Any = None):
+        """Make one topic of several.
+
+        The new topic has the place of the first of them. Its words are the mean of theirs, weighted
+        by their mean proportions in the training documents, its prior is the sum of theirs, and its
+        coefficients are the weighted mean. Predictions change least if the topics have similar
+        coefficients, or occur together; `explain` stays exact. With X, all coefficients are
+        fitted again, so that the predictions for X change as little as possible. δ and other
+        measures of the error stay those of the fit.
+
+        Parameters
+        ----------
+        topics : list of int or str
+            Indices (from 0) or names of two or more topics.
+        name : str, optional
+            The name of the new topic. By default that of the first topic with a name.
+        X : counts, documents x words, optional
+            The training documents, or similar ones.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator is not fitted yet.
+        ValueError
+            If there is no such topic, or fewer than two are given.
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicRegressor
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+        >>> model.merge_topics([1, 2], name="complaints").topic_names_
+        [None, 'complaints']
+        """
+        check_is_fitted(self)
+        corpus = None if X is None else self._read_counts(X, reset=False)
+        self.fitted_ = with_merged(self.fitted_, topics, name, corpus, self.n_jobs)
+        self._stream = self._last_epoch = None
+        return self
+
     # ---- targets ---------------------------------------------------------------------------------
 
     def _probabilities(self, documents: Documents) -> list[np.ndarray]:
@@ -521,7 +613,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
 
         The contribution of a word is how far it moves the prediction from that of a document
         without words. For more than two classes, it is what the word adds to the log odds of a
-        class against all others (docs/estimators.md has the formula).
+        class against all others (docs/intervals.md has the formula).
 
         Parameters
         ----------
@@ -550,7 +642,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         >>> reviews = make_reviews(300, random_state=0)
         >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
         >>> found = model.explain(reviews.counts[:4], vocabulary=reviews.vocabulary)
-        >>> bool(np.allclose(found.predictor[:, 0], model.predict(reviews.counts[:4])))
+        >>> bool(np.allclose((found.predictor + found.limit)[:, 0], found.after[:, 0]))
         True
         """
         documents = self._new_documents(X, exposure=exposure, covariates=covariates)
@@ -600,12 +692,13 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         -------
         pandas.DataFrame
             One row per topic (and class, for more than two; and target, for several) with the
-            columns "topic"; "target" (if several); "class" (if there are classes); the quantiles
-            "proportion_low" and "proportion_high" of the topic; the predictions "low" and "high" at
-            them (a number, or the probability of the class); their difference "change"; the
-            difference found in X and y, "estimate", with the limits "lower" and "upper" of its
-            interval (NaN without y); "limit_low" and "limit_high", the range of the target;
-            "coef", on the scale of the linear predictor; "words", the top five.
+            columns "topic"; "name" (if a topic has one); "target" (if several); "class" (if there
+            are classes); the quantiles "proportion_low" and "proportion_high" of the topic; the
+            predictions "low" and "high" at them (a number, or the probability of the class); their
+            difference "change"; the difference found in X and y, "estimate", with the limits
+            "lower" and "upper" of its interval (NaN without y); "limit_low" and "limit_high", the
+            range of the target; "coef", on the scale of the linear predictor; "words", the top
+            five.
 
         Raises
         ------

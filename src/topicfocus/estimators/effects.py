@@ -268,6 +268,7 @@ def word_effects(
     some = documents.rows(rows)
     mixes = fitted.mixes(some.corpus, n_jobs) if mixes is None else mixes[rows]
     offsets = some.problem(1.0, n_jobs).offsets(fitted.state)
+    offsets = offsets + fitted.remainder_amounts(some.corpus)
     seen, targets, family = fitted.seen(some.corpus), fitted.target_model, fitted.state.family
     n_predictors = fitted.state.n_predictors
     change = np.zeros((len(words), n_predictors))
@@ -327,8 +328,10 @@ def topic_table(fitted: Fitted, effects: TopicEffects, words: list[str]) -> pd.D
     def each(column: np.ndarray) -> np.ndarray:
         return np.tile(column, n_topics)
 
+    names = np.array([name or "" for name in fitted.names], dtype=object)
     columns = {
         "topic": every,
+        **({"name": names[every]} if any(names) else {}),
         **_about(fitted, n_topics),
         "proportion_low": effects.proportion_low[every],
         "proportion_high": effects.proportion_high[every],

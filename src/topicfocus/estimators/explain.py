@@ -1,5 +1,7 @@
 """`explain`: the linear predictor of a document as a sum over its words, or over its topics.
 
+A remainder is one more part of the sum, and itself a sum over terms.
+
 For more than two classes, the sums are the log odds of each class against all others, because the
 score of a class has no meaning by itself (`topicfocus.contributions`).
 """
@@ -16,6 +18,7 @@ from topicfocus.contributions import against_rest, contrast, contributions, log_
 from topicfocus.corpus import Corpus
 from topicfocus.counts import in_memory
 from topicfocus.estimators.documents import Documents
+from topicfocus.estimators.explanation_html import explanation_html
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.model import ModelState
 from topicfocus.text.errors import printable
@@ -28,10 +31,11 @@ _SHOWN = 8
 class Explanation:
     """Contributions to the linear predictors of documents; they add up exactly.
 
-    For every predictor, base + covariates + words = base + covariates + topics = `predictor`: the
-    target itself if it is real-valued, the logarithm of a count, the position on the scale of a
-    rating, the log odds of the second of two classes, and for more classes the log odds of each
-    against all others, log P(c) - log(1 - P(c)).
+    For every predictor, base + covariates + words + remainder = base + covariates + topics +
+    remainder = `predictor`: the target itself if it is real-valued (before the ends of its scale
+    limit it), the logarithm of a count, the position on the scale of a rating, the log odds of the
+    second of two classes, and for more classes the log odds of each against all others,
+    log P(c) - log(1 - P(c)).
 
     Attributes
     ----------
@@ -45,6 +49,7 @@ class Explanation:
     average : tuple of arrays (documents, covariates), one per predictor
         Contributions of average covariates of the training documents.
     word_names, topic_names : arrays of str
+        A topic without a name is topic0, topic1, ... by its place.
     before, after : arrays (documents, predictors)
         The expected target, or the probability of the class, of a document without words (and with
         average covariates), and of this document.
@@ -54,6 +59,12 @@ class Explanation:
         Number of different words of the document that the topics contain.
     topic_words : tuple of str
         A few words of each topic; column numbers if there are no names.
+    remainder : tuple of sparse arrays (documents, terms), one per predictor
+        Contributions of the terms of the remainder; no terms without a remainder.
+    term_names : array of str
+    limit : array (documents, predictors)
+        What the ends of a scale such as 1 to 5 change in the prediction: `predictor` + `limit` is
+        the predicted target if it is real-valued. Zero inside the scale, and for other targets.
     """
 
     predictor_names: tuple[str, ...]
@@ -68,7 +79,10 @@ class Explanation:
     after: np.ndarray
     chosen: np.ndarray
     relevant: np.ndarray
-    topic_words: tuple[str, ...] = ()
+    topic_words: tuple[str, ...]
+    remainder: tuple[sparse.csr_array, ...]
+    term_names: np.ndarray
+    limit: np.ndarray
 
     def __len__(self) -> int:
         return len(self.base)
@@ -88,6 +102,8 @@ class Explanation:
             after=self.after[index],
             chosen=self.chosen[index],
             relevant=self.relevant[index],
+            remainder=tuple(m[index] for m in self.remainder),
+            limit=self.limit[index],
         )
 
     @property
@@ -98,16 +114,28 @@ class Explanation:
                 self.base[:, l]
                 + np.asarray(self.words[l].sum(axis=1)).ravel()
                 + self.covariates[l].sum(axis=1)
+                + self.remainder_amounts(l)
                 for l in range(len(self.predictor_names))
             ]
         )
 
+    def remainder_amounts(self, predictor: int) -> np.ndarray:
+        """What the remainder adds to a predictor of each document."""
+        if not self.remainder:
+            return np.zeros(len(self))
+        return np.asarray(self.remainder[predictor].sum(axis=1)).ravel()
+
     def top_words(self, document: int = 0, predictor: int | None = None) -> list[tuple[str, float]]:
         """Words of a document with their contributions, the largest first."""
         predictor = int(self.chosen[document, 0]) if predictor is None else predictor
-        row = self.words[predictor][[document]]
-        order = np.argsort(-np.abs(row.data), kind="stable")
-        return [(str(self.word_names[row.indices[j]]), float(row.data[j])) for j in order]
+        return _largest_first(self.words[predictor][[document]], self.word_names)
+
+    def top_terms(self, document: int = 0, predictor: int | None = None) -> list[tuple[str, float]]:
+        """Terms of the remainder in a document with their contributions, the largest first."""
+        if not self.remainder:
+            return []
+        predictor = int(self.chosen[document, 0]) if predictor is None else predictor
+        return _largest_first(self.remainder[predictor][[document]], self.term_names)
 
     def __repr__(self) -> str:
         if len(self) != 1:
@@ -117,8 +145,12 @@ class Explanation:
             )
         return printable("\n".join(self._lines(int(l)) for l in self.chosen[0]))
 
+    def _repr_html_(self) -> str:
+        return explanation_html(self)
+
     def _lines(self, l: int) -> str:
-        total = self.predictor[0, l]
+        limit = self.limit[0, l]
+        total = self.predictor[0, l] + limit
         before, after = self.before[0, l], self.after[0, l]
         lines = [f"{self.predictor_names[l]}: {total:.4g}"]
         if not np.isclose(total, after):  # on another scale than the target
@@ -134,6 +166,12 @@ class Explanation:
             if len(signed) > _SHOWN:
                 rest = sum(amount for _, amount in signed[_SHOWN:])
                 lines.append(f"  {f'({len(signed) - _SHOWN} more words)':<24}{rest:+.4g}")
+        if self.remainder:
+            lines.append(f"  {'remainder':<24}{self.remainder_amounts(l)[0]:+.4g}")
+            terms = [f"{term} {amount:+.2g}" for term, amount in self.top_terms(0, l)[:_SHOWN]]
+            lines.append(f"    of which {', '.join(terms)}")
+        if limit:
+            lines.append(f"  {'end of the scale':<24}{limit:+.4g}")
         return "\n".join([*lines, "  by topic:", *self._topic_lines(l)])
 
     def _topic_lines(self, l: int) -> list[str]:
@@ -141,7 +179,13 @@ class Explanation:
         row = self.topics[l][[0]].toarray()[0]
         about = [f"  {words}" for words in self.topic_words] or [""] * len(row)
         order = np.argsort(-np.abs(row), kind="stable")
-        return [f"    {self.topic_names[k]:<10}{row[k]:+8.3g}{about[k]}" for k in order]
+        width = max(10, *(len(name) + 1 for name in self.topic_names))
+        return [f"    {self.topic_names[k]:<{width}}{row[k]:+8.3g}{about[k]}" for k in order]
+
+
+def _largest_first(row: sparse.csr_array, names: np.ndarray) -> list[tuple[str, float]]:
+    order = np.argsort(-np.abs(row.data), kind="stable")
+    return [(str(names[row.indices[j]]), float(row.data[j])) for j in order]
 
 
 def explain(
@@ -155,7 +199,7 @@ def explain(
 
     An explanation has one number per nonzero count, so the counts are read into memory.
     """
-    whole = Corpus(in_memory(documents.corpus.counts), documents.corpus.vocabulary)
+    whole = replace(documents.corpus, counts=in_memory(documents.corpus.counts))
     documents = replace(documents, corpus=whole)
     state = fitted.state
     corpus = fitted.seen(documents.corpus)
@@ -163,19 +207,22 @@ def explain(
     problem = documents.problem(1.0, n_jobs)
     if word_names is None:
         word_names = np.array([str(v) for v in range(corpus.n_words)], dtype=object)
+    terms = _terms(fitted, whole)
     amounts = _Amounts(
         replace(problem, covariates=None).offsets(state) + found.base,
         found.words,
         found.topics,
         _of_covariates(problem.covariates, state, problem.n_docs),
         _of_covariates(fitted.target_model.covariate_scaling.centre[None], state, problem.n_docs),
+        np.column_stack([part.data for part in terms]) if terms else np.zeros((0, 0)),
     )
     empty = amounts.base + amounts.average.sum(axis=1)
     full = amounts.base + amounts.covariates.sum(axis=1) + amounts.topics.sum(axis=1)
-    owner = np.repeat(np.arange(corpus.n_docs), np.diff(corpus.counts.indptr))
+    full = full + fitted.remainder_amounts(whole)
+    owners = _owner(corpus.counts), _owner(terms[0]) if terms else np.empty(0, dtype=int)
     for part in fitted.parts:
         if part.width > 1:
-            amounts = _against_others(amounts, part.where, empty, full, owner, found.removal)
+            amounts = _against_others(amounts, part.where, empty, full, owners, found.removal)
     every = range(state.n_predictors)
     return Explanation(
         fitted.target_model.predictor_names(),
@@ -185,20 +232,46 @@ def explain(
         tuple(amounts.covariates[:, :, l] for l in every),
         tuple(amounts.average[:, :, l] for l in every),
         np.asarray(word_names),
-        np.array([f"topic{k}" for k in range(state.n_topics)], dtype=object),
+        np.array(fitted.labels, dtype=object),
         fitted.target_model.responses(state.family, empty),
         after := fitted.target_model.responses(state.family, full),
         _likeliest(fitted, after),
         fitted.relevant_words(documents.corpus),
         topic_words,
+        tuple(_with_values(terms[l], amounts.terms[:, l]) for l in every if terms),
+        _term_names(fitted, np.asarray(word_names)),
+        np.hstack([part.limit(full) for part in fitted.parts]),
     )
+
+
+def _terms(fitted: Fitted, corpus: Corpus) -> tuple[sparse.csr_array, ...]:
+    """Contributions of the terms of the remainder, documents x terms, of every predictor."""
+    if fitted.remainder is None:
+        return ()
+    return fitted.remainder.contributions(fitted.remainder_counts(corpus))
+
+
+def _term_names(fitted: Fitted, word_names: np.ndarray) -> np.ndarray:
+    if fitted.remainder is None:
+        return np.empty(0, dtype=object)
+    return word_names if fitted.remainder.names is None else fitted.remainder.names
+
+
+def _owner(rows: sparse.csr_array) -> np.ndarray:
+    """The document of each nonzero entry."""
+    return np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+
+
+def _with_values(rows: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:
+    return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
 
 
 @dataclass(frozen=True)
 class _Amounts:
     """Contributions: `base` documents x predictors, `words` nonzero counts x predictors.
 
-    `topics`, `covariates` and `average` are documents x topics (or covariates) x predictors.
+    `terms` are those of the remainder, nonzero counts x predictors. `topics`, `covariates` and
+    `average` are documents x topics (or covariates) x predictors.
     """
 
     base: np.ndarray
@@ -206,6 +279,7 @@ class _Amounts:
     topics: np.ndarray
     covariates: np.ndarray
     average: np.ndarray
+    terms: np.ndarray
 
 
 def _of_covariates(values: np.ndarray | None, state: ModelState, n_docs: int) -> np.ndarray:
@@ -220,17 +294,19 @@ def _against_others(
     where: slice,
     empty: np.ndarray,
     full: np.ndarray,
-    owner: np.ndarray,
+    owners: tuple[np.ndarray, np.ndarray],
     removal: np.ndarray,
 ) -> _Amounts:
     """Contributions to scores of classes as contributions to log odds against all others.
 
-    `empty` and `full` are the scores without and with the words. `owner` is the document of each
-    nonzero count, `removal` the change of the scores if it is removed. Covariates contribute from
-    their average on, so that base and average are the log odds of the empty document.
+    `empty` and `full` are the scores without and with the words. `owners` are the documents of the
+    nonzero counts of words and terms, `removal` is the change of the scores if a word is removed.
+    Covariates contribute from their average on, so that base and average are the log odds of the
+    empty document.
     """
     out = _Amounts(*(part.copy() for part in vars(amounts).values()))
     before, after = empty[:, where], full[:, where]
+    owner, term_owner = owners
     start = log_odds(before)
     for c in range(before.shape[1]):
         signs, l = contrast(before, after, c), where.start + c
@@ -241,6 +317,8 @@ def _against_others(
         slope = against_rest(after, c)[owner]
         taken = np.einsum("nl,nl->n", removal[:, where], slope)
         out.words[:, l] = shared_out(words, taken, owner, len(before))
+        if len(amounts.terms):
+            out.terms[:, l] = np.einsum("nl,nl->n", amounts.terms[:, where], signs[term_owner])
         out.base[:, l] = start[:, c] - out.average[:, :, l].sum(axis=1)
     return out
 

@@ -6,7 +6,7 @@ Report, persistence and workflow read predictions from it and need nothing else 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -21,6 +21,7 @@ from topicfocus.focused import root_counts
 from topicfocus.joint.settings import Hyperparameters
 from topicfocus.model import ModelState
 from topicfocus.proportions import predictor_variance, proportion_weights, topic_proportions
+from topicfocus.remainder import Completeness, Remainder
 from topicfocus.token_proportions import token_proportions, topic_tokens
 
 
@@ -78,6 +79,12 @@ class Fitted:
     typical_shares : array (3, topics) or None
         Mean of θ̂ over the training documents, and the quantiles that `topic_effects` calls
         proportion_low and proportion_high. After `partial_fit`, of the documents in memory.
+    topic_names : tuple of (str or None), optional
+        Names that the user has given to topics; None for topics without one.
+    remainder : Remainder or None
+        Of focused models that were asked for one, if it predicts better than the topics alone.
+    completeness : Completeness or None
+        Of cross-fitted predictions for the training documents (models asked for a remainder).
     """
 
     state: ModelState
@@ -103,6 +110,9 @@ class Fitted:
     typical_shares: np.ndarray | None = None
     extra_variance: tuple[float, ...] | None = None
     association: np.ndarray | None = None
+    topic_names: tuple[str | None, ...] | None = None
+    remainder: Remainder | None = None
+    completeness: Completeness | None = None
 
     # ---- attributes of the estimators ------------------------------------------------------------
 
@@ -115,6 +125,16 @@ class Fitted:
     def volume(self) -> np.ndarray:
         """Relative number of relevant tokens per topic."""
         return self.state.topic_word.sum(axis=0)
+
+    @property
+    def names(self) -> tuple[str | None, ...]:
+        """The name of each topic, None without one."""
+        return self.topic_names or (None,) * self.state.n_topics
+
+    @property
+    def labels(self) -> list[str]:
+        """The name of each topic, or topic0, topic1, ... by its place."""
+        return [f"topic{k}" if name is None else name for k, name in enumerate(self.names)]
 
     @property
     def is_joint(self) -> bool:
@@ -323,11 +343,44 @@ class Fitted:
     def predictors(
         self, documents: Documents, mixes: np.ndarray | None = None, n_jobs: int | None = None
     ) -> np.ndarray:
-        """f = b + o + ζᵀz + ηᵀθ̂, documents x predictors."""
+        """f = b + o + ζᵀz + ηᵀθ̂ and the remainder, documents x predictors."""
         if mixes is None:
             mixes = self.mixes(documents.corpus, n_jobs)
         problem = documents.problem(1.0, n_jobs)
-        return mixes @ self.state.coef_rows.T + problem.offsets(self.state)
+        topics = mixes @ self.state.coef_rows.T + problem.offsets(self.state)
+        return topics + self.remainder_amounts(documents.corpus)
+
+    def remainder_amounts(self, corpus: Corpus) -> np.ndarray:
+        """What the remainder adds to the linear predictors, documents x predictors."""
+        if self.remainder is None:
+            return np.zeros((corpus.n_docs, self.state.n_predictors))
+        parts = pieces(self.remainder_counts(corpus))
+        return np.vstack([self.remainder.amounts(counts) for _, _, counts in parts])
+
+    def remainder_counts(self, corpus: Corpus) -> Any:
+        """Counts of the terms of the remainder."""
+        assert self.remainder is not None
+        names = self.remainder.names
+        if names is None:
+            return corpus.counts
+        found = corpus.remainder
+        if found is None:
+            raise ValueError(
+                "the model has a remainder of all words and pairs of words, which X does not have. "
+                "Count texts with the fitted TokenCounter, or predict with the pipeline."
+            )
+        theirs = getattr(found, "feature_names", None)
+        if found.shape[1] != len(names) or not (theirs is None or np.array_equal(theirs, names)):
+            raise ValueError(
+                "the words of X beside its columns are other words than at fit. Count texts with "
+                "the fitted TokenCounter."
+            )
+        return found
+
+
+def padded_names(names: Sequence[str | None], n_topics: int) -> tuple[str | None, ...] | None:
+    """The names of the first topics, then None; None if there are no names."""
+    return (*names, *[None] * (n_topics - len(names))) if any(names) else None
 
 
 class FittedAttribute:

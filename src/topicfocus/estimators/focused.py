@@ -13,6 +13,7 @@ from topicfocus.estimators.arguments import (
     check_share,
     is_auto,
     read_columns,
+    read_seeds,
 )
 from topicfocus.estimators.base import TopicModel
 from topicfocus.estimators.fitted import FittedAttribute
@@ -58,6 +59,8 @@ class FocusedTopicModel(TopicModel):
     drop_words: Any = None
     selection: str = "predictive"
     themes: bool = True
+    seed_words: Any = None
+    remainder: bool = False
 
     screening_statistic_ = FittedAttribute(
         lambda f: f.evidence, "Screening statistic of each word."
@@ -71,6 +74,7 @@ class FocusedTopicModel(TopicModel):
     shaping_ = FittedAttribute(lambda f: f.shaping, '"themes" or "graded".')
     inclusion_path_ = FittedAttribute(lambda f: f.shares, "Inclusion fractions compared.")
     inclusion_prior_ = FittedAttribute(lambda f: f.inclusion_prior, "Inclusion fraction used.")
+    completeness_ = FittedAttribute(lambda f: f.completeness, "What topics capture of the text.")
 
     def _trainer(self, n_words: int) -> FocusedTrainer:
         share = None
@@ -79,17 +83,27 @@ class FocusedTopicModel(TopicModel):
         names = getattr(self, "feature_names_in_", None)
         keep = read_columns("keep_words", self.keep_words, names, n_words)
         drop = read_columns("drop_words", self.drop_words, names, n_words)
+        topics, seeds = read_seeds(self.seed_words, names, n_words, self.n_topics)
+        themes = check_flag("themes", self.themes)
+        if seeds and not themes:
+            raise ValueError("seed_words are for topics with subjects: set themes=True.")
+        if keep is not None or seeds:
+            keep = np.unique(np.concatenate([*seeds, [] if keep is None else keep]).astype(int))
         if keep is not None and drop is not None and np.intersect1d(keep, drop).size:
             both = int(np.intersect1d(keep, drop)[0])
             word = both if names is None else repr(str(names[both]))
-            raise ValueError(f"{word} is both in keep_words and in drop_words.")
+            kept_by = "seed_words" if any(both in columns for columns in seeds) else "keep_words"
+            raise ValueError(f"{word} is both in {kept_by} and in drop_words.")
         return focused_trainer(
             self,
+            topic_names=topics,
             inclusion_prior=share,
             keep=keep,
             drop=drop,
-            themes=check_flag("themes", self.themes),
+            seeds=seeds,
+            themes=themes,
             stable=check_choice("selection", self.selection, SELECTIONS) == "stable",
+            remainder=check_flag("remainder", self.remainder),
         )
 
 
@@ -124,18 +138,26 @@ class FocusedTopicRegressor(FocusedTopicModel, TopicRegressor):
     supervision_weight : float or "auto", default="auto"
         λ, the weight of the targets. "auto": 0.3 per relevant token of an average document.
     keep_words, drop_words : list of words or column numbers, optional
-        Words that are kept or dropped regardless of the screening statistic. Names require named
-        columns.
+        Words that are kept or dropped regardless of the screening statistic. Words need columns
+        with names: those of a dataframe, or the counts of a `TokenCounter`, also in a pipeline.
     max_epochs : int, optional
         L-BFGS steps of a pass, at most; 10 by default, 21 without themes.
     selection : {"predictive", "stable"}, default="predictive"
         Word-selection criterion. "stable" prefers words that replicate in other samples: the
         screening statistic is a mean over halves of the documents, shrunk by empirical Bayes, and
         without a given `inclusion_prior` as many words are kept as are expected to be associated
-        with the target. docs/choosing.md compares both.
+        with the target. docs/stability.md compares both.
     themes : bool, default=True
         Whether topics are subjects with signs. Otherwise the topics of one target are grades from
         low to high, and all kept words have equal weights (docs/focused.md).
+    seed_words : dict of str to list of words or column numbers, optional
+        The first topics, by name: ``{"waiting": ["wait", "minutes"]}``. A topic starts from its
+        seed words and the words that occur in documents with them, and has the signs of their
+        associations. Seed words are kept.
+    remainder : bool, default=False
+        Whether to add a sparse linear model of what the topics leave of the target: all words and
+        pairs of words of a `TokenCounter(remainder=True)`, else the columns of X. Topics are the
+        same with and without it. Counts that are not in memory get none.
     validation_fraction : float, default=0.1
         Fraction of validation documents, unless `fit` is given X_val and y_val.
     n_jobs, random_state, verbose
@@ -144,6 +166,8 @@ class FocusedTopicRegressor(FocusedTopicModel, TopicRegressor):
     Attributes
     ----------
     components_ : array (topics, words), rows sum to one, zero on dropped words
+    topic_names_ : list of str or None
+        Names from `seed_words`, `rename_topics` or `merge_topics`.
     coef_, intercept_ : η and b; the expected target of a document of one topic is their sum
     inclusion_ : array (words,), exactly 0 or 1
     word_weight_ : array (words,)
@@ -163,6 +187,10 @@ class FocusedTopicRegressor(FocusedTopicModel, TopicRegressor):
         Inclusion fractions that "auto" compared, the fraction of validation deviance that their
         words explain, and the standard error of the difference from the best of them (0 for that
         one). Fractions that add no word are left out.
+    completeness_ : Completeness
+        With `remainder=True`: the fraction of the deviance explained by the text that the topics
+        explain ("share"), its standard error, and the fractions explained by the topics and by
+        both. From cross-fitted predictions, by topics of one half of the documents for the other.
     inclusion_prior_, doc_topic_prior_, supervision_weight_ : the values used
     n_iter_ : int
     history_ : dict of lists
@@ -190,7 +218,7 @@ class FocusedTopicClassifier(FocusedTopicModel, TopicClassifier):
     n_topics : int, default=5
     inclusion_prior, doc_topic_prior, supervision_weight, keep_words, drop_words
         As for :class:`FocusedTopicRegressor`.
-    max_epochs, selection, themes, validation_fraction
+    max_epochs, selection, themes, seed_words, remainder, validation_fraction
         As for :class:`FocusedTopicRegressor`.
     n_jobs, random_state, verbose
         As for :class:`FocusedTopicRegressor`.
@@ -206,7 +234,7 @@ class FocusedTopicClassifier(FocusedTopicModel, TopicClassifier):
         class.
     components_, inclusion_, word_weight_, selected_words_, background_, screening_statistic_
         As for :class:`FocusedTopicRegressor`.
-    shaping_, explained_, inclusion_path_
+    shaping_, explained_, inclusion_path_, completeness_
         As for :class:`FocusedTopicRegressor`.
 
     Examples

@@ -17,7 +17,8 @@ from topicfocus.estimators.arguments import (
     is_auto,
 )
 from topicfocus.estimators.documents import Documents, make_folds, split_validation
-from topicfocus.estimators.fitted import Fitted
+from topicfocus.estimators.fitted import Fitted, padded_names
+from topicfocus.estimators.remainder import add_remainder
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import (
     RESERVOIR_SIZE,
@@ -53,6 +54,8 @@ AFTER_SCREENING = frozenset(
         "drop_words",
         "max_epochs",
         "themes",
+        "seed_words",
+        "remainder",
         "n_jobs",
         "verbose",
     )
@@ -74,13 +77,19 @@ class FocusedTrainer:
     ----------
     settings : FocusSettings
         None means automatic.
+    remainder : bool
+        Whether to fit a remainder.
     validation_fraction : float
         Fraction of the documents used for validation if `fit` is given none.
+    topic_names : tuple of str
+        Names of the topics with seed words, which come first.
     title, verbose, n_jobs, random_state, reservoir_size : as for JointTrainer
     """
 
     settings: FocusSettings
+    remainder: bool = False
     validation_fraction: float = 0.1
+    topic_names: tuple[str, ...] = ()
     title: str = "focused model"
     verbose: bool = False
     n_jobs: int | None = None
@@ -122,6 +131,7 @@ class FocusedTrainer:
                 shared=options.shared,
             )
         fitted = self._fitted(result, targets, **_history(result), **count_documents(seen))
+        everyone = seen
         tolerance = FINE.tolerance
         if settings.is_low_fidelity:
             problem = seen.problem(1.0, self.n_jobs)
@@ -129,7 +139,18 @@ class FocusedTrainer:
             tolerance = LOW_FIDELITY.tolerance
         fitted = with_context(fitted, seen.corpus, seen.weights, self.n_jobs, tolerance=tolerance)
         self._warn_of_fewer_topics(result)
+        if self.remainder and options.remainder and not options.low_fidelity:
+            fitted = self._add_remainder(fitted, everyone, targets)
         return fitted, None
+
+    def _add_remainder(self, fitted: Fitted, documents: Documents, targets: TargetModel) -> Fitted:
+        options = FitOptions(low_fidelity=True, fixed_inclusion=fitted.inclusion_prior)
+        parts = replace(self, verbose=False)
+
+        def fit_part(part: Documents) -> Fitted:
+            return parts.fit(part, targets, None, options)[0]
+
+        return add_remainder(fitted, documents, targets, fit_part, self.n_jobs)
 
     def _warn_of_fewer_topics(self, result: FocusResult) -> None:
         """Warn if too few words were kept for the number of topics."""
@@ -147,6 +168,9 @@ class FocusedTrainer:
     def _check_words(self, documents: Documents) -> None:
         if documents.corpus.n_words < 2:
             raise ValueError("X has n_features=1: one word makes no topics. Give more words.")
+        for name, columns in zip(self.topic_names, self.settings.seeds, strict=True):
+            if not np.any(documents.corpus.word_counts[columns]):
+                raise ValueError(f"no document of X has a word of seed_words[{name!r}].")
 
     def _split(self, documents: Documents, targets: TargetModel) -> tuple[np.ndarray, np.ndarray]:
         rng = generator(self.random_state)
@@ -179,6 +203,7 @@ class FocusedTrainer:
             variance_factor=final.choices.variance_factor,
             extra_variance=final.choices.extra_variance,
             shares=tuple((t.inclusion, t.explained, t.error) for t in result.trials) or None,
+            topic_names=padded_names(self.topic_names, result.state.n_topics),
             **more,
         )
 
@@ -188,6 +213,11 @@ class FocusedTrainer:
         self, documents: Documents, targets: TargetModel | None, before: Fitted | None = None
     ) -> focus_stream.FocusStream:
         """A stream of batches like `documents`, which continues from the model `before`."""
+        if self.remainder:
+            raise ValueError(
+                "remainder=True is for fit, which has all documents at once. Set remainder=False "
+                "for partial_fit."
+            )
         self._check_words(documents)
         seed = int(generator(self.random_state).integers(2**63 - 1))
         problem = documents.problem(1.0, self.n_jobs)
@@ -248,7 +278,9 @@ def _history(result: FocusResult) -> dict[str, Any]:
     return {"n_iter": len(result.history), "history": history}
 
 
-def focused_trainer(model: Any, **settings: Any) -> FocusedTrainer:
+def focused_trainer(
+    model: Any, topic_names: tuple[str, ...] = (), remainder: bool = False, **settings: Any
+) -> FocusedTrainer:
     """Check the parameters of an estimator and make its trainer.
 
     `settings` are the fields of FocusSettings that pc-sLDA does not have.
@@ -272,7 +304,9 @@ def focused_trainer(model: Any, **settings: Any) -> FocusedTrainer:
             max_steps=steps,
             **settings,
         ),
+        remainder=remainder,
         validation_fraction=check_share("validation_fraction", model.validation_fraction),
+        topic_names=topic_names,
         title=type(model).__name__,
         verbose=model.verbose,
         n_jobs=model.n_jobs,

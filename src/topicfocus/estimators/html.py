@@ -24,6 +24,7 @@ def topics_html(model: Any) -> str:
         return ""
     fitted = model.fitted_
     columns: dict[str, list[str]] = {}
+    named = {"name": [name or "" for name in fitted.names]} if any(fitted.names) else {}
     order = np.arange(len(fitted.components))
     found = training_effects(fitted)
     if found is not None:
@@ -36,7 +37,7 @@ def topics_html(model: Any) -> str:
     columns["words"] = [", ".join(words) for words in model.top_words(N_WORDS)]
     if fitted.context is not None:
         columns["occurs with"] = [", ".join(words) for words in model.context_words(N_CONTEXT)]
-    table = pd.DataFrame(columns).iloc[order].rename_axis("topic").reset_index()
+    table = pd.DataFrame({**named, **columns}).iloc[order].rename_axis("topic").reset_index()
     with pd.option_context("display.max_colwidth", None):
         text = table.to_html(classes="topicfocus", index=False, border=0, justify="left")
     caption = f"<caption>{html.escape(_caption(model, coef, found is not None))}</caption>"

@@ -61,7 +61,7 @@ _TOLERANCE = {"coordinate": 1e-5, "stochastic": 2e-6, "gradient": 0.0}
 
 
 #: Settings of solver="auto" of pf-sLDA, the paper's algorithm with a larger step that falls to
-#: zero. Chosen on validation parts of Yelp and Pang & Lee; docs/models.md describes them.
+#: zero. Chosen on validation parts of Yelp and Pang & Lee; docs/pfslda.md describes them.
 _AUTO_RATE = 0.05
 _AUTO_STEPS = 8_500
 _AUTO_EPOCHS = (75, 250)

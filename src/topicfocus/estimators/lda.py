@@ -333,7 +333,7 @@ class LDA(JointTopicModel):
         return self._fit(X, sample_weight=sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LDA:
-        """Learn from a batch of counts, after those of earlier calls. See docs/streaming.md.
+        """Learn from a batch of counts, after those of earlier calls. See docs/scale.md.
 
         Parameters
         ----------

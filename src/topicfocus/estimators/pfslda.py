@@ -74,7 +74,7 @@ class PFSLDARegressor(JointTopicModel, TopicRegressor):
         quality. "coordinate" is coordinate ascent, whose bound never falls; it predicts worse, but
         does not depend on the order of documents, learns α, and takes counts that are not in memory
         ("auto" is "coordinate" for these, for ``doc_topic_prior="learn"``, for ``bound="tight"``
-        and where ``selection`` is given). "stochastic" is for very many documents. docs/models.md
+        and where ``selection`` is given). "stochastic" is for very many documents. docs/pfslda.md
         compares them.
     selection : {"auto", "closed_form", "sort_and_cut"}, default="auto"
         How coordinate ascent updates inclusion. "sort_and_cut" (tight bound) anneals to exactly

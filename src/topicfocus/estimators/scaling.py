@@ -26,6 +26,9 @@ SMALLEST_STD = 1e-100
 RESOLUTION = 2.0**-24
 #: Largest distance of a later target from the median of the first ones, in standard deviations.
 _FARTHEST = 1e8
+#: Training documents with, and without, a covariate for which a column says that it is missing. The
+#: coefficient of a column that differs in fewer documents would be little more than their noise.
+FEWEST_INDICATED = 10
 
 
 def round_scaled(z: np.ndarray) -> np.ndarray:
@@ -105,15 +108,16 @@ class TargetScaling:
 
         c is added to b, or to every η in models without intercept (`into_coef`).
         """
-        centre, size = self._per_predictor(model)
+        centre, size = self.per_predictor(model)
         return self._rescale(model, 0.0 * centre, size, centre, into_coef)
 
     def apply(self, model: ModelState, into_coef: bool) -> ModelState:
         """Transform a model of y to one of z, to continue fitting."""
-        centre, size = self._per_predictor(model)
+        centre, size = self.per_predictor(model)
         return self._rescale(model, centre, 1 / size, 0.0 * centre, into_coef)
 
-    def _per_predictor(self, model: ModelState) -> tuple[np.ndarray, np.ndarray]:
+    def per_predictor(self, model: ModelState) -> tuple[np.ndarray, np.ndarray]:
+        """c and s of every linear predictor."""
         width = [where.stop - where.start for _, where in model.family.split()]
         return np.repeat(self.centre, width), np.repeat(self.size, width)
 
@@ -178,8 +182,8 @@ class Imputation:
     median : array (covariates,)
         Weighted median over the training documents.
     indicated : array of int
-        Covariates that are missing in some training document. Each has an indicator column (1 where
-        it is missing) after all covariates.
+        Covariates that are missing in ten training documents or more, and known in as many. Each
+        has an indicator column (1 where it is missing) after all covariates.
     """
 
     median: np.ndarray
@@ -198,8 +202,9 @@ class Imputation:
             weighted_median(column[seen], weight[seen])
             for column, seen in zip(covariates.T, known.T, strict=True)
         ]
-        missing = np.isnan(covariates[weight > 0]).any(axis=0)
-        return Imputation(np.array(medians), np.flatnonzero(missing))
+        missing = weight @ np.isnan(covariates)
+        enough = np.minimum(missing, weight.sum() - missing) >= FEWEST_INDICATED
+        return Imputation(np.array(medians), np.flatnonzero(enough))
 
     def impute(self, covariates: np.ndarray) -> np.ndarray:
         """Covariates without missing values, and the indicator columns."""

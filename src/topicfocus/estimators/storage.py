@@ -14,6 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+from topicfocus.estimators.arguments import check_topic_name
 from topicfocus.estimators.base import TopicModel, has_targets
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.lda import JointTopicModel
@@ -24,16 +25,18 @@ from topicfocus.families import FAMILIES, Categorical, Family, Multiple
 from topicfocus.joint.settings import Hyperparameters
 from topicfocus.model import ModelState
 from topicfocus.persistence import register, register_record
-from topicfocus.text.counter import TokenCounter
-from topicfocus.text.counter_parameters import read_orders
+from topicfocus.remainder import Completeness, Remainder
+from topicfocus.text.counter import TokenCounter, read_orders
 
 _RECORDS = (
     Coding,
+    Completeness,
     CovariateScaling,
     Fitted,
     Hyperparameters,
     Imputation,
     ModelState,
+    Remainder,
     TargetModel,
     TargetScaling,
 )
@@ -152,6 +155,10 @@ def _check_arrays(fitted: Fitted, joint: bool) -> None:
     for name in ("n_samples_seen", "word_cost", "inclusion_prior", "supervision_weight"):
         value = getattr(fitted, name)
         _require(value is None or abs(value) <= _LARGEST, f"{name} must be a number")
+    if fitted.topic_names is not None:
+        _require(len(fitted.topic_names) == n_topics, f"topic_names must be of {n_topics} topics")
+        given = [check_topic_name(name) for name in fitted.topic_names if name is not None]
+        _require(len(set(given)) == len(given), "topic_names must differ")
     history = [v for values in fitted.history.values() for v in values]
     _require(all(isinstance(v, (int, float)) for v in history), "history must be lists of numbers")
     _require(
@@ -160,6 +167,23 @@ def _check_arrays(fitted: Fitted, joint: bool) -> None:
         and fitted.sees_roots != joint,
         f"hyper must be of {n_topics} topics in a joint model, and None in a focused one",
     )
+    _check_remainder(fitted, n_words, width)
+
+
+def _check_remainder(fitted: Fitted, n_words: int, width: int) -> None:
+    rest = fitted.remainder
+    if rest is None:
+        return
+    n_terms = n_words
+    if rest.names is not None:
+        n_terms = len(rest.names)
+        _require(
+            rest.names.dtype == object and all(isinstance(name, str) for name in rest.names),
+            "the terms of the remainder must be strings",
+        )
+    _check_array("remainder.rarity", rest.rarity, (n_terms,), 0, _LARGEST_WEIGHT)
+    _check_array("remainder.coef", rest.coef, (n_terms, width))
+    _check_array("remainder.level", rest.level, (width,))
 
 
 def _check_targets(fitted: Fitted, targets: TargetModel, classes: bool) -> None:
@@ -220,13 +244,15 @@ def check_vectoriser(vectoriser: CountVectorizer | TokenCounter) -> None:
     """Check that each word has a column, that no files are read, and the length of n-grams."""
     check_is_fitted(vectoriser, "vocabulary_")
     _check_settings(vectoriser)
-    words, columns = zip(*vectoriser.vocabulary_.items(), strict=True)
-    _require(
-        all(isinstance(word, str) for word in words)
-        and all(isinstance(column, (int, np.integer)) for column in columns)
-        and sorted(columns) == list(range(len(columns))),
-        "vocabulary_ must give every word a column of its own",
-    )
+    for name in ("vocabulary_", "remainder_vocabulary_"):
+        items = getattr(vectoriser, name, {"": 0}).items()
+        words, columns = zip(*items, strict=True)
+        _require(
+            all(isinstance(word, str) for word in words)
+            and all(isinstance(column, (int, np.integer)) for column in columns)
+            and sorted(columns) == list(range(len(columns))),
+            f"{name} must give every word a column of its own",
+        )
     _require(
         read_orders(vectoriser.ngram_range)[1] <= _LONGEST_NGRAM,
         f"n-grams must have at most {_LONGEST_NGRAM} tokens",

@@ -30,7 +30,7 @@ def word_names(given: Any, n_words: int) -> np.ndarray:
     Parameters
     ----------
     given : list of str, dict of word to column, or a fitted vectoriser
-        `CountVectorizer().fit(texts)`, its `vocabulary_`, or `get_feature_names_out()`.
+        `TokenCounter().fit(texts)`, its `vocabulary_`, or `get_feature_names_out()`.
     n_words : int
         Columns of the model.
 

@@ -25,7 +25,7 @@ import numpy as np
 
 from topicfocus.focused.data import FocusData
 from topicfocus.focused.inclusion import Folds, choose_inclusion
-from topicfocus.focused.initialize import Start, start_topics
+from topicfocus.focused.initialize import Start, prior_precision, start_topics
 from topicfocus.focused.optimize import OptimizeSettings, optimize_topics
 from topicfocus.focused.refit import (
     FINE,
@@ -188,7 +188,9 @@ def _optimize(
     if most == 0:
         return start.first_state, None
     how = OptimizeSettings(
-        prior_precision=settings.plan.prior_precision, coef_bound=start.coef_bound, max_steps=most
+        prior_precision=prior_precision(settings, start.state.n_topics),
+        coef_bound=start.coef_bound,
+        max_steps=most,
     )
     found = optimize_topics(
         start.supervised, start.state, start.logits, how, lambda value: steps.add(value, kept)

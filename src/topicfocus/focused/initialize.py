@@ -24,14 +24,24 @@ from topicfocus.focused.data import FocusData
 from topicfocus.focused.result import with_families
 from topicfocus.focused.ridge import RidgeFit
 from topicfocus.focused.screening import Screening
+from topicfocus.focused.seeds import seed_lift, seeded_words
 from topicfocus.focused.selection import Selection
 from topicfocus.focused.settings import FocusSettings, TopicPlan
-from topicfocus.focused.subjects import LARGEST_ASSOCIATION, Subjects, cell_words, choose_cells
+from topicfocus.focused.subjects import (
+    LARGEST_ASSOCIATION,
+    Subjects,
+    cell_words,
+    choose_cells,
+    sign_fractions,
+    subject_fractions,
+)
 from topicfocus.glm import Column
 from topicfocus.model import ModelState, Problem
 
 #: Smallest λ, for documents with few relevant tokens, and smallest a per topic.
 SMALLEST_SUPERVISION, SMALLEST_PRIOR = 3.0, 0.1
+#: Factor on the precision of the prior of topics with seed words.
+SEEDED_PRECISION = 30.0
 #: Smallest weight of a kept word, and of one that the user keeps, relative to an average token.
 SMALLEST_WEIGHT, FORCED_WEIGHT = 0.03, 1.0
 
@@ -107,9 +117,12 @@ def start_topics(
         logits = starting_logits(count, association, place, plan.start_spread)
     else:
         directions = topic_directions(data.columns, association, count, n_topics)
-        place, logits = subject_start(
-            count, subjects.lift[kept], association, directions, n_topics, plan
-        )
+        seeds = [np.searchsorted(kept, columns) for columns in settings.seeds]
+        lift = subjects.lift[kept]
+        if seeds:
+            beside = seed_lift(words, data.train.doc_weights, seeds, data.n_jobs)
+            lift = np.hstack([lift, beside])
+        place, logits = subject_start(count, lift, association, directions, n_topics, plan, seeds)
     spread = [c.family.predictor_spread(c.target, c.weight) for c in data.columns]
     size = np.repeat(spread, [c.width for c in data.columns]) * plan.coef_bound
     relevant = float(count.sum() / data.size)
@@ -131,11 +144,18 @@ def start_topics(
 def possible_topics(settings: FocusSettings, n_kept: int) -> int:
     """The number of topics of the settings, but at most one per word kept, and at least two.
 
-    With a prior for each topic, the number of the settings.
+    With a prior for each topic, or seed words, the number of the settings.
     """
     if not settings.select or settings.doc_topic_prior is not None:
         return settings.n_topics
-    return min(settings.n_topics, max(n_kept, 2))
+    return min(settings.n_topics, max(n_kept, 2, len(settings.seeds)))
+
+
+def prior_precision(settings: FocusSettings, n_topics: int) -> np.ndarray:
+    """τ of every topic: larger for topics with seed words, which stay about these."""
+    precision = np.full(n_topics, settings.plan.prior_precision)
+    precision[: len(settings.seeds)] *= SEEDED_PRECISION
+    return precision
 
 
 def supervision(settings: FocusSettings, relevant: float) -> float:
@@ -232,16 +252,25 @@ def subject_start(
     directions: Sequence[np.ndarray],
     n_topics: int,
     plan: TopicPlan,
+    seeds: Sequence[np.ndarray] = (),
 ) -> tuple[np.ndarray, np.ndarray]:
-    """e and W⁰ of topics with a subject and a sign each (`subjects`).
+    """e and W⁰ of topics: those with `seeds`, then those with a subject and a sign (`subjects`).
 
-    The place of a topic is the mean association of its words, the largest entry scaled to one.
+    The last columns of `lift` are those of the seeded topics. The place of a topic is the mean
+    association of its words, the largest entry scaled to one.
     """
     assert plan.subject_sharpness is not None
-    cells = cell_words(
-        word_count, lift, association, directions, plan.subject_sharpness, plan.polarity
-    )
-    topics = choose_cells(cells, n_topics)
+    toward = sign_fractions(association, directions, plan.polarity)
+    about = subject_fractions(lift, plan.subject_sharpness)
+    n_subjects = lift.shape[1] - len(seeds)
+    chosen = seeded_words(word_count, about[:, n_subjects:], toward, seeds)
+    if n_topics > len(seeds):
+        count = word_count.copy()
+        for columns in seeds:
+            count[columns] -= chosen[columns].sum(axis=1)
+        cells = cell_words(np.maximum(count, 0.0), about[:, :n_subjects], toward)
+        chosen = np.hstack([chosen, choose_cells(cells, n_topics - len(seeds))])
+    topics = chosen / chosen.sum(axis=0)
     place = topics.T @ np.clip(association, -LARGEST_ASSOCIATION, LARGEST_ASSOCIATION)
     return place / max(np.abs(place).max(), 1e-300), np.log(np.maximum(topics, 1e-300))
 

@@ -31,8 +31,8 @@ class OptimizeSettings:
 
     Attributes
     ----------
-    prior_precision : float
-        τ.
+    prior_precision : float or array (topics,)
+        τ, of all topics or of each.
     coef_bound : array like η, or None
         Bound of |η|; None keeps the initial η. With small coefficients the gradient of the target
         rewards covariance with it; η is refitted afterwards.
@@ -40,7 +40,7 @@ class OptimizeSettings:
         Largest number of L-BFGS iterations.
     """
 
-    prior_precision: float
+    prior_precision: float | np.ndarray
     coef_bound: np.ndarray | None
     max_steps: int
 
@@ -162,10 +162,10 @@ class NegativeObjective:
         found = constrained_pass(self.problem, state, self.theta, tolerance=1e-2)
         precision = self.settings.prior_precision
         away = _centred(logits) - self._centre
-        value = found.value - 0.5 * precision * np.sum(away * away)
+        value = found.value - 0.5 * np.sum(precision * away * away)
         gradient = found.log_topic_gradient
         gradient = gradient - state.topic_word * gradient.sum(axis=0)  # of softmax
-        gradient -= precision * away
+        gradient -= _centred(precision * away)
         d_coef = found.coef_gradient
         if self.settings.coef_bound is None:
             d_coef = np.zeros(self.start.coef.shape)

@@ -45,6 +45,8 @@ SMALL_RIDGE = 1e-2
 MOST_COMPARED = 20_000
 #: δ is at least this fraction of the validation error.
 LEAST_NOISE = 0.1
+#: Degrees of freedom of the validation documents that are spent, and the most that δ grows by it.
+SPENT, MOST_INFLATION = 3.0, 2.0
 
 
 class Precision(NamedTuple):
@@ -258,14 +260,19 @@ def variance_parts(
     """δ, variance factor and extra variance: the mean variance of predictions is their error.
 
     δ is the validation error minus the variance of the predictor given the words, at least a tenth
-    of the error. Where the words determine the target, the Laplace approximation of that variance
-    may be several times the error; the variance factor reduces it. A family without δ computes
-    variance factor and extra variance itself (`Family.extra_variance`).
+    of the error. The error of n documents is divided by n - 3 rather than n: one degree of freedom
+    for the factor t that they have chosen, and two for the variance of Student's t, since intervals
+    use a normal distribution although δ is an estimate. The Laplace approximation may exceed the
+    error several times where the words determine the target: then only the fraction
+    `variance_factor` of it counts. A family without δ computes its own variance_factor and extra
+    variance (`Family.extra_variance`).
     """
     if column.family.noise_variance is None:
         f = predictor[:, 0]
         return 1.0, *column.family.extra_variance(column.target, f, spread, column.weight)
     error = float(np.average(deviance(column, predictor), weights=column.weight))
+    size = float(column.weight.sum())
+    error *= min(size / max(size - SPENT, 1e-300), MOST_INFLATION)
     still = float(np.average(spread, weights=column.weight))
     delta = max(error - still, LEAST_NOISE * error)
     return delta, min(1.0, (error - delta) / still) if still > 0 else 1.0, 0.0

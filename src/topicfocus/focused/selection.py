@@ -244,7 +244,7 @@ def select(
             )
     if len(kept) == 0:
         raise ValueError(
-            "No word is associated with the target beyond noise, so none is kept. Force some with "
+            "No word is associated with the target beyond chance, so none is kept. Force some with "
             "keep_words, or check that documents and targets belong together."
         )
     reached = float(count[kept].sum() / max(count.sum(), 1e-300))

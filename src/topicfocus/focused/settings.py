@@ -96,6 +96,7 @@ class FocusSettings:
     `themes`, topics are subjects with signs, otherwise they are graded. `stable` is True for
     selection="stable", `low_fidelity` for a fit that only compares settings (`fit`).
     `fixed_inclusion` is an automatic choice of an earlier fit, a limit unlike `inclusion_prior`.
+    `seeds` are the columns of the seed words of the first topics, which are also in `keep`.
     """
 
     n_topics: int
@@ -110,6 +111,7 @@ class FocusSettings:
     stable: bool = False
     low_fidelity: bool = False
     fixed_inclusion: float | None = None
+    seeds: tuple[np.ndarray, ...] = ()
 
     @property
     def inclusion(self) -> float | None:

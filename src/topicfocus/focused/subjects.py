@@ -83,9 +83,10 @@ def subjects_of(
     data: FocusData, settings: FocusSettings, shared: SharedStages | None = None
 ) -> Subjects | None:
     """The subjects of the documents, as many as the topics need; None for one topic."""
-    if settings.plan.subject_sharpness is None or settings.n_topics == 1:
+    n_seeded = len(settings.seeds)
+    if settings.plan.subject_sharpness is None or (settings.n_topics == 1 and not n_seeded):
         return None
-    n_subjects = n_subjects_of(settings.n_topics, n_directions(data.columns))
+    n_subjects = n_subjects_of(settings.n_topics - n_seeded, n_directions(data.columns))
     shared = shared or SharedStages()
     return shared.subjects(n_subjects, lambda: find_subjects(data.train, n_subjects))
 
@@ -191,19 +192,22 @@ def n_subjects_of(n_topics: int, n_directions: int) -> int:
     return max(1, math.ceil(n_topics / n_directions))
 
 
-def cell_words(
-    word_count: np.ndarray,
-    lift: np.ndarray,
-    association: np.ndarray,
-    directions: Sequence[np.ndarray],
-    sharpness: float,
-    polarity: float,
+def sign_fractions(
+    association: np.ndarray, directions: Sequence[np.ndarray], polarity: float
 ) -> np.ndarray:
-    """n_v P(t, e | v), words x directions x subjects."""
+    """P(e | v), words x directions."""
     push = np.clip(association, -LARGEST_ASSOCIATION, LARGEST_ASSOCIATION) @ np.array(directions).T
-    toward = softmax(0.5 * polarity * push, axis=1)
+    return softmax(0.5 * polarity * push, axis=1)
+
+
+def subject_fractions(lift: np.ndarray, sharpness: float) -> np.ndarray:
+    """P(t | v), words x subjects."""
     about = lift**sharpness
-    about = about / about.sum(axis=1, keepdims=True)
+    return about / about.sum(axis=1, keepdims=True)
+
+
+def cell_words(word_count: np.ndarray, about: np.ndarray, toward: np.ndarray) -> np.ndarray:
+    """n_v P(t | v) P(e | v), words x directions x subjects."""
     return word_count[:, None, None] * toward[:, :, None] * about[:, None, :]
 
 

@@ -23,7 +23,7 @@ gradients and path are equal to 1e-11.
 - Estimators standardise real targets, unless `standardize=False`.
 
 The default solver of pf-sLDA is this one with `concentration_start="length"`, a larger step that
-falls (`decay_epochs`) and a start with evenly spaced coefficients; docs/models.md has the reasons.
+falls (`decay_epochs`) and a start with evenly spaced coefficients; docs/pfslda.md has the reasons.
 """
 
 from __future__ import annotations

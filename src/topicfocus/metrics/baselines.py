@@ -1,9 +1,12 @@
 """Regressions on words, the baselines of every evaluation.
 
-Words are weighted by tf-idf with logarithms of counts, which makes such regressions strong.
-Covariates are standardised; missing ones are replaced by the training median, with an indicator
-column. The penalty is chosen by cross-validation on at most 10,000 training documents. Counts with
-an exposure are modelled as rates weighted by the exposure, which has the same likelihood.
+One strong regression serves everywhere: ridge, logistic or Poisson regression on TF-IDF of all
+words and pairs of words (of the given columns, where there are no texts), with logarithms of
+counts. Covariates are standardised; missing ones are replaced by the training median, with an
+indicator column. The penalty is chosen on validation documents, a fifth of the training documents,
+or of a sample of these where it would take longer than the fit of a topic model (`note` tells).
+Counts with an exposure are modelled as rates weighted by the exposure, which has the same
+likelihood.
 """
 
 from __future__ import annotations
@@ -17,10 +20,15 @@ from scipy import sparse
 
 from topicfocus.estimators.scaling import Imputation
 
-FOLDS = 3
+#: Validation documents are one part of so many.
+PARTS = 5
 #: Documents for choosing a penalty, at most: more do not choose better, and the comparison should
 #: be cheaper than the fit.
 CHOOSING_DOCUMENTS = 10_000
+#: Nonzero features of these documents times the number of classes, at most.
+CHOOSING_SIZE = 20_000_000
+#: Documents of each class for choosing a penalty, at least.
+_LEAST_OF_CLASS = 3
 #: Kinds of target that are not standardised.
 _NO_UNITS = ("count", "binary", "classes")
 
@@ -29,7 +37,8 @@ _NO_UNITS = ("count", "binary", "classes")
 class Predicted:
     """Predictions of a model: means or labels, and probabilities of classes or levels.
 
-    `linear` has f and its variance, documents x 2, for prediction intervals of numbers.
+    `linear` has f and its variance, documents x 2, for prediction intervals of numbers. `note`
+    tells how a regression was tuned if not on all training documents.
     """
 
     name: str
@@ -37,21 +46,26 @@ class Predicted:
     probabilities: np.ndarray | None = None
     std: np.ndarray | None = None
     linear: np.ndarray | None = None
+    note: str = ""
 
     def of(self, documents: np.ndarray) -> Predicted:
         """Predictions of some documents."""
-        more = (
+        p, std, linear = (
             None if part is None else part[documents]
             for part in (self.probabilities, self.std, self.linear)
         )
-        return Predicted(self.name, self.values[documents], *more)
+        return Predicted(self.name, self.values[documents], p, std, linear, self.note)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Inputs:
-    """Counts of words, covariates, weights and exposures of documents."""
+    """Counts of words, covariates, weights and exposures of documents.
+
+    `pairs` states that the words are all words and pairs of words.
+    """
 
     words: Any = None
+    pairs: bool = False
     covariates: np.ndarray | None = None
     weight: np.ndarray | None = None
     exposure: np.ndarray | None = None
@@ -87,10 +101,11 @@ def regression(kind: str, train: Inputs, y: np.ndarray, test: Inputs, seed: int 
     n_words = 0 if train.words is None else train.words.shape[1]
     design, inputs = _designs(train, test)
     name, model, grid, scoring = _regression(kind, y, seed)
+    rows = choosing_rows(design, y, kind, seed)
     with warnings.catch_warnings():
         # Stopping the optimiser early does not change which penalty is selected.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.set_params(**_best(model, grid, scoring, design, y, weight, seed))
+        model.set_params(**_best(model, grid, scoring, design, y, weight, rows, seed))
         model.fit(design, y, sample_weight=weight)
     probabilities = model.predict_proba(inputs) if hasattr(model, "predict_proba") else None
     values = model.predict(inputs)
@@ -98,10 +113,14 @@ def regression(kind: str, train: Inputs, y: np.ndarray, test: Inputs, seed: int 
         values = centre + size * values
     if test.exposure is not None:
         values = values * test.exposure
-    on = "on all words" if n_words else "on covariates alone"
+    words = "words and pairs of words" if train.pairs else "all words"
+    on = words if n_words else "covariates alone"
     if n_words and train.covariates is not None:
-        on = "on all words and covariates"
-    return Predicted(f"{name} {on}", values, probabilities)
+        on = f"{words}, and covariates" if train.pairs else f"{words} and covariates"
+    note = ""
+    if grid and len(rows) < len(y):
+        note = f"The penalty of {name} was chosen on {len(rows):,} of {len(y):,} documents."
+    return Predicted(f"{name} on {on}", values, probabilities, note=note)
 
 
 def _mean_and_size(y: np.ndarray) -> tuple[float, float]:
@@ -137,14 +156,21 @@ def _regression(kind: str, y: np.ndarray, seed: int) -> tuple[str, Any, dict[str
             grid,
             "neg_mean_poisson_deviance",
         )
-    grid = {"alpha": list(np.logspace(-1, 2, 7))}
+    grid = {"alpha": list(np.logspace(-1, 2, 10))}
     return "ridge", Ridge(solver="sparse_cg", tol=1e-4), grid, "neg_mean_squared_error"
 
 
 def _best(
-    model: Any, grid: dict[str, Any], scoring: str, design: Any, y: Any, weight: Any, seed: int
+    model: Any,
+    grid: dict[str, Any],
+    scoring: str,
+    design: Any,
+    y: Any,
+    weight: Any,
+    rows: np.ndarray,
+    seed: int,
 ) -> dict[str, Any]:
-    """The penalty with the best cross-validated score, on a sample of the documents.
+    """The penalty with the best score on a fifth of these documents, fitted to the others.
 
     A penalty is a prior on coefficients, which does not change with the number of documents.
     """
@@ -154,26 +180,31 @@ def _best(
     if not grid:
         return {}
     classes = is_classifier(model)
-    rows = _some(y, classes, seed)
     y, weight = y[rows], None if weight is None else weight[rows]
     if classes:
         rarest = int(np.unique(y, return_counts=True)[1].min())
-        folds: Any = StratifiedKFold(min(FOLDS, rarest), shuffle=True, random_state=seed)
+        folds: Any = StratifiedKFold(min(PARTS, rarest), shuffle=True, random_state=seed)
     else:
-        folds = KFold(min(FOLDS, len(y)), shuffle=True, random_state=seed)
-    search = GridSearchCV(model, grid, scoring=scoring, cv=folds, refit=False)
+        folds = KFold(min(PARTS, len(y)), shuffle=True, random_state=seed)
+    once = [next(folds.split(design[rows], y))]
+    search = GridSearchCV(model, grid, scoring=scoring, cv=once, refit=False)
     return search.fit(design[rows], y, sample_weight=weight).best_params_
 
 
-def _some(y: np.ndarray, classes: bool, seed: int) -> np.ndarray:
+def choosing_rows(design: Any, y: np.ndarray, kind: str, seed: int) -> np.ndarray:
     """Documents for choosing a penalty: all, or a sample, stratified by class."""
-    if len(y) <= CHOOSING_DOCUMENTS:
+    classes = kind in ("binary", "classes")
+    width = len(np.unique(y)) if kind == "classes" else 1
+    each = max(getattr(design, "nnz", np.size(design)) * width / max(len(y), 1), 1.0)
+    most = min(CHOOSING_DOCUMENTS, int(CHOOSING_SIZE / each))
+    if len(y) <= most:
         return np.arange(len(y))
-    order, share = np.random.default_rng(seed).permutation(len(y)), CHOOSING_DOCUMENTS / len(y)
+    order, share = np.random.default_rng(seed).permutation(len(y)), most / len(y)
     if not classes:
-        return np.sort(order[:CHOOSING_DOCUMENTS])
+        return np.sort(order[:most])
     groups = (order[y[order] == label] for label in np.unique(y))
-    return np.sort(np.concatenate([g[: max(FOLDS, round(share * len(g)))] for g in groups]))
+    least = _LEAST_OF_CLASS
+    return np.sort(np.concatenate([g[: max(least, round(share * len(g)))] for g in groups]))
 
 
 def _impute(train: Inputs, test: Inputs) -> tuple[Inputs, Inputs]:
@@ -224,10 +255,3 @@ def constant(kind: str, train: Inputs, y: np.ndarray, test: Inputs, n: int) -> P
     share = counts / counts.sum()
     values = np.full(n, labels[np.argmax(share)])
     return Predicted("shares of the training part", values, np.tile(share, (n, 1)))
-
-
-def ridge(design: Any, target: np.ndarray) -> Any:
-    """Ridge on raw counts, its penalty chosen by leave-one-out cross-validation."""
-    from sklearn.linear_model import RidgeCV
-
-    return RidgeCV(np.logspace(-1, 4, 11)).fit(design, target)

@@ -17,8 +17,9 @@ from scipy import sparse
 
 from topicfocus.corpus import make_corpus
 from topicfocus.counts import in_memory, take_columns
+from topicfocus.estimators.arguments import check_count
 from topicfocus.metrics.topics import read_topics, top_words
-from topicfocus.metrics.windows import read_vocabulary, read_window, topic_windows
+from topicfocus.metrics.windows import read_vocabulary, topic_windows
 
 #: Tokens of a window where texts are given (as in gensim), None for measures of documents alone.
 _WINDOWS = {"pmi": None, "npmi": 10, "umass": None, "smoothed_pmi": None, "uci": 10, "c_v": 110}
@@ -119,7 +120,7 @@ def coherence(
         raise ValueError(f"topic {short[0]} has fewer than two words: it has no pairs")
     default = _WINDOWS[measure]
     if texts is not None and default is not None:
-        size = read_window(window, default)
+        size = default if window is None else check_count("window", window, minimum=2)
         words = read_vocabulary(vocabulary, topics.shape[1])
         counted = topic_windows(tops, texts, words, size, exact_windows)
     elif texts is not None:

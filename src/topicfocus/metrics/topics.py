@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -13,6 +12,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from topicfocus.corpus import make_corpus
 from topicfocus.counts import pieces
+from topicfocus.estimators.arguments import check_count
 
 #: Number of documents at which the mean target of a word is shrunk halfway to the overall mean.
 _SHRINKAGE = 5.0
@@ -43,12 +43,7 @@ def top_words(topics: NDArray[np.float64], top_n: Any) -> list[NDArray[np.intp]]
     Words of probability zero are not words of a topic, so a topic may have fewer; of equally
     probable words those with lower column numbers are taken.
     """
-    try:
-        n = operator.index(top_n)
-    except TypeError:
-        raise TypeError(f"top_n must be an integer, got {top_n!r}") from None
-    if n < 1:
-        raise ValueError(f"top_n must be at least 1, got {n}")
+    n = check_count("top_n", top_n)
     order = np.argsort(-topics, axis=1, kind="stable")[:, :n]
     return [words[topics[k, words] > 0] for k, words in enumerate(order)]
 

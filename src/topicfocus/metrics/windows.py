@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from typing import Any
@@ -59,19 +58,6 @@ def read_vocabulary(vocabulary: Any, n_words: int) -> list[str]:
         twice = next(word for word in words if word in seen or seen.add(word))  # type: ignore[func-returns-value]
         raise ValueError(f"vocabulary has the word {twice!r} more than once")
     return words
-
-
-def read_window(window: Any, default: int) -> int:
-    """The number of tokens in a window, at least two."""
-    if window is None:
-        return default
-    try:
-        size = operator.index(window)
-    except TypeError:
-        raise TypeError(f"window must be an integer, got {window!r}") from None
-    if size < 2:
-        raise ValueError(f"window must be at least 2 tokens, got {size}")
-    return size
 
 
 def topic_windows(

@@ -116,12 +116,12 @@ def document_examples(
     """
     if not len(rows):
         return {"example": None, "shade": None}
-    counts = sparse.csr_array(inputs.counts[rows])
+    counts = inputs.counts[rows]
     exposure, covariates = (
         None if values is None else np.asarray(values)[rows] for values in (exposure, covariates)
     )
     words = inputs.model.explain(counts, exposure=exposure, covariates=covariates).words
-    per_occurrence = counts.copy()
+    per_occurrence = sparse.csr_array(counts.copy())
     per_occurrence.data = 1.0 / per_occurrence.data
     shade = []
     for amounts in words:

@@ -462,7 +462,7 @@ def _fitted(front: Any, model: Any, data: Data) -> tuple[Any, Data, np.ndarray |
     names = column_names(front, data.X)
     data = replace(data, X=counts)
     if not hasattr(model, "fitted_"):
-        model = fit_with(clone(model), FitOptions(), data.X, data.y, **data.arrays)
+        model = fit_with(clone(model), FitOptions(remainder=False), data.X, data.y, **data.arrays)
     elif model.fitted_.state.n_words != counts.shape[1]:
         raise ValueError(
             f"X has {counts.shape[1]} features, but the model was fitted to "
@@ -497,7 +497,7 @@ def fit_pair(number: int, pairs: Pairs, shared: dict[Any, Any]) -> Record:
     """Fit both halves of a pair; words kept, and topics matched to those of the whole model."""
     data, rng = pairs.data, np.random.default_rng([pairs.seed, number])
     parts = [data.rows(part) for part in halves(data, pairs.classes, rng)]
-    options = FitOptions(fixed_inclusion=pairs.inclusion)
+    options = FitOptions(fixed_inclusion=pairs.inclusion, remainder=False)
     models = [
         fit_with(clone(pairs.model), options, part.X, part.y, **part.arrays) for part in parts
     ]

@@ -438,12 +438,11 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
 
         Examples
         --------
-        >>> from sklearn.feature_extraction.text import CountVectorizer
         >>> from sklearn.pipeline import make_pipeline
-        >>> from topicfocus import FocusedTopicRegressor, TopicSearchCV
+        >>> from topicfocus import FocusedTopicRegressor, TokenCounter, TopicSearchCV
         >>> from topicfocus.datasets import make_reviews
         >>> reviews = make_reviews(200, random_state=0)
-        >>> model = make_pipeline(CountVectorizer(), FocusedTopicRegressor(max_epochs=5))
+        >>> model = make_pipeline(TokenCounter(), FocusedTopicRegressor(max_epochs=5))
         >>> search = TopicSearchCV(model, {"n_topics": [2, 3]}, cv=2, n_jobs=1)
         >>> search.fit(reviews.texts, reviews.target).predict(["an awful mess"]).shape
         (1,)

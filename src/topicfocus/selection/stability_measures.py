@@ -15,10 +15,13 @@ those of the model,
 
     centre = mean_b m_b,   m_b = ½ (a_b1 + a_b2),   σ² = mean_b ¼ (v_b1 + v_b2) - (1 - 1/B) s²,
 
-s² being the variance of m_b over pairs: each m_b varies as much as ¼ (v₁ + v₂) says, and the mean
-over random splits of the same documents varies less, by what they differ. At least a third of the
-first term is kept. The limits are those of Student's t with B - 1 degrees of freedom. The estimand
-is the effect of a topic as it is found in half of the documents.
+s² being the variance of m_b over pairs: ¼ (v₁ + v₂) is the variance of one m_b, and the mean over
+random splits of the same documents varies less, by the variance between splits. This leaves out the
+covariance of the two effects of a pair, which one sample does not show. It is positive under noise,
+where both topics were matched to the same chance topic of the model (a correlation of about 0.3;
+the mean has about half of the variance of one m_b), so at least half of the first term is kept. The
+limits are those of Student's t with B - 1 degrees of freedom. The estimand is the effect of a topic
+as it is found in half of the documents.
 
 Rates under noise and coverage on simulated documents: experiments/INTERVALS.md.
 """
@@ -39,9 +42,8 @@ from topicfocus.counts import Counts, in_memory, take_columns
 
 #: Largest number of substitutes per word, and their least correlation with it.
 MOST, LEAST_CORRELATION = 5, 0.15
-#: The error variance of an effect is at least this part of that of a single pair of halves: the
-#: difference of two estimated variances is unreliable where it is small (experiments/COVERAGE.md).
-_LEAST_VARIANCE = 1 / 3
+#: The error variance of an effect is at least this part of that of a single pair of halves.
+_LEAST_VARIANCE = 1 / 2
 #: Number of words that are correlated with all others at a time.
 _BLOCK = 256
 

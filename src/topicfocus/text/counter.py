@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,23 +16,36 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
-from topicfocus.counts import is_dask
-from topicfocus.text import counting, listed
+from topicfocus.counts import (
+    NamedCounts,
+    Rows,
+    counts_writer,
+    is_dask,
+    joined_rows,
+    open_counts,
+)
 from topicfocus.text.buffers import Texts, text_chunks
-from topicfocus.text.counter_parameters import (
+from topicfocus.text.sequences import (
+    Split,
+    TextsElsewhere,
+    TokenizedTexts,
+    known_sequences,
+    learn,
+    split_by,
+    split_words,
+)
+from topicfocus.text.stop_words import WordRoles, elisions_of, read_stop_words
+from topicfocus.text.tokenizer import TokenRule, code_spans, segments, term_spans, token_spans
+from topicfocus.text.vocabulary import (
+    ALL_ORDERS,
+    Matcher,
+    TermRule,
     check_count,
     check_frequency,
-    check_separator,
-    check_stop_words,
-    read_orders,
-    read_stop_words,
+    choose_all_terms,
+    choose_terms,
+    given_vocabulary,
 )
-from topicfocus.text.counting import Matcher, Pairs, TokenizedTexts
-from topicfocus.text.named_counts import NamedCounts
-from topicfocus.text.spans import own_spans, term_spans
-from topicfocus.text.stop_words import WordRoles, elisions_of
-from topicfocus.text.tokenizer import TokenRule
-from topicfocus.text.vocabulary import TermRule, choose_terms, given_vocabulary
 
 
 class TokenCounter(TransformerMixin, BaseEstimator):
@@ -75,6 +91,12 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         ``min_length`` does not apply. Model files hold its name only (docs/text.md).
     encoding, decode_error : str, default="utf-8" and "strict"
         How documents that are bytes are decoded.
+    remainder : bool, default=False
+        Also count all words and pairs of words, function words included (in three documents at
+        least, or two with fewer than 2,000 documents; the 50,000 most frequent ones), for
+        estimators with ``remainder=True``. Counts have them as a second matrix, ``.remainder``,
+        unless they go to a folder or a cluster. Without effect for codes and for tokens of a
+        function of yours, whose columns are all there is.
     dtype : dtype, default=numpy.float64
         Of the counts; models of this package use float64 as it is.
     n_jobs : int, optional
@@ -84,6 +106,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
     ----------
     vocabulary_ : dict of str to int
         The column of each term. The words of a phrase are separated by spaces.
+    remainder_vocabulary_ : dict of str to int
+        With ``remainder=True``: the column of each word and pair of words in ``.remainder``.
 
     Examples
     --------
@@ -102,6 +126,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
     array(['E11.9', 'I10'], dtype=object)
     """
 
+    remainder_vocabulary_: dict[str, int]
+
     def __init__(
         self,
         *,
@@ -116,6 +142,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         vocabulary: Mapping[str, int] | Iterable[str] | None = None,
         separator: str | None = None,
         tokenizer: Callable[[str], Sequence[str]] | None = None,
+        remainder: bool = False,
         encoding: str = "utf-8",
         decode_error: str = "strict",
         dtype: DTypeLike = np.float64,
@@ -132,6 +159,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         self.vocabulary = vocabulary
         self.separator = separator
         self.tokenizer = tokenizer
+        self.remainder = remainder
         self.encoding = encoding
         self.decode_error = decode_error
         self.dtype = dtype
@@ -163,10 +191,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         ['bad', 'film', 'good']
         """
         self.check()
-        if self.vocabulary is not None:
+        if self.vocabulary is not None and not self._counts_all:
             self.vocabulary_ = given_vocabulary(self.vocabulary)
-        elif is_dask(X):
-            self._on_cluster(X, y, learn=True)
         else:
             self.choose(self.tokenize(X), y)
         return self
@@ -208,11 +234,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         (2, 3)
         """
         self.check()
-        if self.vocabulary is not None:
+        if self.vocabulary is not None and not self._counts_all:
             self.vocabulary_ = given_vocabulary(self.vocabulary)
-        if is_dask(X):
-            return self._on_cluster(X, y, learn=self.vocabulary is None)
-        if self.vocabulary is not None:
             return self._count_known(X, folder)
         place = None if folder is None else Path(folder).parent
         if place is not None:
@@ -252,7 +275,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
                     "This TokenCounter has no vocabulary yet. Call fit, or give it one."
                 )
             self.vocabulary_ = given_vocabulary(self.vocabulary)
-        return self._on_cluster(X, None, learn=False) if is_dask(X) else self._count_known(X)
+        return self._count_known(X)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The terms, in the order of the columns.
@@ -302,12 +325,12 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         """
         self.check()
         if self.separator is not None:
-            return listed.code_spans(text, self.separator)
+            return code_spans(text, self.separator)
         if self.tokenizer is not None:
-            return own_spans(text, bool(self.lowercase), self.tokenizer)
+            return token_spans(text, bool(self.lowercase), self.tokenizer)
         terms = getattr(self, "vocabulary_", {})
-        longest = 1 if self.term_rule().every else max((t.count(" ") + 1 for t in terms), default=1)
-        return term_spans(text, self.token_rule(), terms, longest)
+        longest = 1 if self.term_rule.every else max((t.count(" ") + 1 for t in terms), default=1)
+        return term_spans(text, self.token_rule, terms, longest)
 
     def tokenize(
         self, X: Any, folder: str | os.PathLike[str] | None = None, *, empty: bool = False
@@ -321,29 +344,80 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         folder : path-like, optional
             A temporary file in this folder takes the sequences, instead of memory.
         empty : bool, default=False
-            Whether texts without any word are no error.
+            Accept texts without any word.
 
         Returns
         -------
         TokenizedTexts
+
+        Raises
+        ------
+        ValueError
+            If a parameter is out of its range, or there is no word.
+
+        Examples
+        --------
+        >>> from topicfocus import TokenCounter
+        >>> counter = TokenCounter(min_df=1)
+        >>> texts = counter.tokenize(["good film", "bad film"])
+        >>> counter.choose(texts)
+        >>> counter.count(texts).shape
+        (2, 3)
         """
-        terms, chunks = self._listed_terms(), self._chunks(X)
-        if terms is None:
-            texts = counting.learn(chunks, self.token_rule(), self.n_jobs, folder)
-        else:
-            texts = listed.learn_listed(chunks, terms, self.n_jobs, folder)
+        self.check()
+        if is_dask(X):
+            from topicfocus.distributed import tokenize_texts
+
+            return tokenize_texts(self, X)
+        texts = learn(self._chunks(X), self._split(), self._threads(), folder)
         if not empty:
             self._check_any(texts)
         return texts
 
     def choose(self, texts: TokenizedTexts, y: Any = None) -> None:
-        """Learn the vocabulary from tokenized texts, and from targets of theirs if given."""
+        """Learn the vocabulary from tokenized texts.
+
+        Parameters
+        ----------
+        texts : TokenizedTexts
+            From `tokenize`.
+        y : array-like, optional
+            Targets that phrases are chosen by, as in `fit`.
+
+        Examples
+        --------
+        >>> from topicfocus import TokenCounter
+        >>> counter = TokenCounter(min_df=1)
+        >>> counter.choose(counter.tokenize(["good film", "bad film"]))
+        >>> sorted(counter.vocabulary_)
+        ['bad', 'film', 'good']
+        """
         self._check_any(texts)
-        terms = choose_terms(texts, self.term_rule(), y)
-        self.vocabulary_ = {term: i for i, term in enumerate(terms)}
+        if self.vocabulary is not None:
+            self.vocabulary_ = given_vocabulary(self.vocabulary)
+        else:
+            terms = choose_terms(texts, self.term_rule, y)
+            self.vocabulary_ = {term: i for i, term in enumerate(terms)}
+        if hasattr(self, "remainder_vocabulary_"):
+            del self.remainder_vocabulary_
+        if self._counts_all:
+            self.remainder_vocabulary_ = {t: i for i, t in enumerate(choose_all_terms(texts))}
+
+    def without_remainder(self) -> TokenCounter:
+        """A copy that does not count all words and pairs of words."""
+        found = copy(self)
+        found.remainder = False
+        if hasattr(found, "remainder_vocabulary_"):
+            del found.remainder_vocabulary_
+        return found
+
+    @property
+    def _counts_all(self) -> bool:
+        """Whether all words and pairs of words are counted as well."""
+        return bool(self.remainder) and self.separator is None and self.tokenizer is None
 
     def _check_any(self, texts: TokenizedTexts) -> None:
-        roles = self.term_rule().roles
+        roles = self.term_rule.roles
         ids = np.arange(len(texts.frequency))
         if not len(ids) or (roles is not None and not any(map(roles.begins, texts.names(ids)))):
             raise ValueError(
@@ -354,28 +428,66 @@ class TokenCounter(TransformerMixin, BaseEstimator):
     def count(
         self, texts: TokenizedTexts, folder: str | os.PathLike[str] | None = None
     ) -> sparse.csr_array:
-        """Counts of the known terms in tokenized texts."""
-        matcher, words = self._matcher()
-        return self._counts(texts.each(matcher, texts.places_of(words)), matcher, folder)
+        """Counts of the terms of the vocabulary in tokenized texts.
 
-    def _count_known(self, X: Any, folder: Any = None) -> sparse.csr_array:
-        matcher, words = self._matcher()
-        terms, chunks = self._listed_terms(), self._chunks(X)
-        if terms is not None:
-            found = listed.known_listed(chunks, terms, words)
-        else:
-            found = counting.known_sequences(chunks, self.token_rule(), words, self.n_jobs)
-        return self._counts(map(matcher, found), matcher, folder)
+        Parameters
+        ----------
+        texts : TokenizedTexts
+            From `tokenize`.
+        folder : path-like, optional
+            A new folder for the counts, as in `fit_transform`.
 
-    def _counts(self, pairs: Iterator[Pairs], matcher: Matcher, folder: Any) -> sparse.csr_array:
+        Returns
+        -------
+        scipy.sparse.csr_array of shape (n_documents, n_terms)
+
+        Examples
+        --------
+        >>> from topicfocus import TokenCounter
+        >>> counter = TokenCounter(vocabulary=["good", "bad"]).fit([])
+        >>> counter.count(counter.tokenize(["good film", "bad film"])).toarray()
+        array([[1., 0.],
+               [0., 1.]])
+        """
+        if isinstance(texts, TextsElsewhere):
+            return texts.count(self)
+        matcher, words = self._matcher()
+        found = self._counts(texts.each(matcher, texts.places_of(words)), folder)
+        if folder is None and hasattr(self, "remainder_vocabulary_"):
+            found.remainder = self._count_all(texts)
+        return found
+
+    def _count_all(self, texts: TokenizedTexts) -> NamedCounts:
+        """Counts of all words and pairs of words."""
+        terms = list(self.remainder_vocabulary_)
+        matcher, words = Matcher.of_terms(terms, ALL_ORDERS, every=True)
+        rows = joined_rows(list(texts.each(matcher, texts.places_of(words))))
+        return NamedCounts.of(rows.matrix(len(terms)), terms)
+
+    def _count_known(self, X: Any, folder: Any = None) -> Any:
+        if is_dask(X):
+            from topicfocus.distributed import count_known
+
+            return count_known(self, X)
+        if folder is None and hasattr(self, "remainder_vocabulary_"):
+            return self.count(self.tokenize(X, empty=True))
+        matcher, words = self._matcher()
+        found = known_sequences(self._chunks(X), self._split(), words, self._threads())
+        return self._counts(map(matcher, found), folder)
+
+    def _counts(self, parts: Iterator[Rows], folder: Any) -> sparse.csr_array:
         names = self._terms()
         if folder is not None:
-            return counting.to_folder(pairs, matcher.column, names, Path(folder))
-        matrix = counting.to_csr(list(pairs), matcher.column, len(names), self.dtype, self.n_jobs)
-        return NamedCounts.of(matrix, names)
+            with counts_writer(folder) as writer:
+                for rows in parts:
+                    writer.add(rows, len(names))
+                writer.finish(names)
+            return open_counts(folder)[0]
+        matrix = joined_rows(list(parts)).matrix(len(names))
+        return NamedCounts.of(matrix.astype(self.dtype, copy=False), names)
 
     def _matcher(self) -> tuple[Matcher, list[str]]:
-        names, rule = self._terms(), self.term_rule()
+        names, rule = self._terms(), self.term_rule
         if rule.roles is None:
             return Matcher.of_terms(names, (1, 1), False, whole=True)
         orders = rule.orders
@@ -383,60 +495,68 @@ class TokenCounter(TransformerMixin, BaseEstimator):
             orders = (1, max(name.count(" ") + 1 for name in names))
         return Matcher.of_terms(names, orders, rule.every)
 
-    def _on_cluster(self, X: Any, y: Any, learn: bool) -> Any:
-        from topicfocus.distributed import count_texts
-
-        return count_texts(self, X, learn, y=y)
-
     def check(self) -> None:
-        """Raise an error for a parameter that is out of its range."""
-        self.term_rule()
+        """Check the parameters.
+
+        Raises
+        ------
+        ValueError, TypeError
+            If one is out of its range, or two contradict each other.
+
+        Examples
+        --------
+        >>> from topicfocus import TokenCounter
+        >>> TokenCounter(min_df=5).check()
+        """
+        rule = self.term_rule
         check_frequency("min_df", self.min_df)
         check_frequency("max_df", self.max_df)
         if self.max_features is not None:
             check_count("max_features", self.max_features)
-        listed_or_known = isinstance(self.stop_words, str) or self.stop_words is None
-        if self._listed_terms() is None and not listed_or_known:
-            check_stop_words(self._function_words(), self.token_rule())
-
-    def _function_words(self) -> tuple[str, ...]:
-        return read_stop_words(self.stop_words, self.separator)
-
-    def _listed_terms(self) -> listed.Tokens | None:
-        return listed.listed_terms(
-            bool(self.lowercase),
-            read_orders(self.ngram_range),
-            self._function_words(),
-            self.separator,
-            self.tokenizer,
-        )
-
-    def _chunks(self, X: Any) -> Iterator[Texts]:
-        return text_chunks(X, encoding=self.encoding, decode_error=self.decode_error)
+        if rule.roles is not None and not isinstance(self.stop_words, str | None):
+            _warn_of_stop_words(self._function_words(), self.token_rule)
 
     def _terms(self) -> list[str]:
         return sorted(self.vocabulary_, key=self.vocabulary_.__getitem__)
 
+    def _chunks(self, X: Any) -> Iterator[Texts]:
+        return text_chunks(X, encoding=self.encoding, decode_error=self.decode_error)
+
+    def _threads(self) -> int | None:
+        """Functions of Python run on one thread: they may not expect several."""
+        return self.n_jobs if self.term_rule.roles is not None else 1
+
+    def _split(self) -> Split:
+        """How a chunk of texts becomes words, or codes or tokens of a function of the user."""
+        if self.separator is not None:
+            separator = self.separator
+            tokens: Any = lambda text: [c for c in map(str.strip, text.split(separator)) if c]  # noqa: E731
+        elif self.tokenizer is not None:
+            tokens = _checked_tokens(self.tokenizer, bool(self.lowercase))
+        else:
+            return split_words(self.token_rule)
+        stop = frozenset(self._function_words())
+        return split_by(partial(_terms_of, tokens, stop, read_orders(self.ngram_range)))
+
+    def _function_words(self) -> tuple[str, ...]:
+        return read_stop_words(self.stop_words, self.separator)
+
+    @property
     def token_rule(self) -> TokenRule:
         """How a text becomes words."""
         return TokenRule(bool(self.lowercase), elisions_of(self.stop_words))
 
+    @property
     def term_rule(self) -> TermRule:
-        """Which words and phrases are terms, from the parameters, each of them checked."""
+        """Which words and phrases are terms, from the parameters, which are checked."""
         check_count("min_length", self.min_length)
         orders = read_orders(self.ngram_range)
-        check_separator(self.separator, self.tokenizer, orders)
-        roles = None
-        if self.separator is None and self.tokenizer is None:
-            roles = WordRoles(frozenset(self._function_words()), int(self.min_length))
-        return TermRule(
-            roles,
-            orders if roles is not None else (1, 1),
-            bool(self.phrases),
-            self.min_df,
-            self.max_df,
-            self.max_features,
-        )
+        _check_separator(self.separator, self.tokenizer, orders)
+        limits = (self.min_df, self.max_df, self.max_features)
+        if self.separator is not None or self.tokenizer is not None:
+            return TermRule(None, (1, 1), False, *limits)
+        roles = WordRoles(frozenset(self._function_words()), int(self.min_length))
+        return TermRule(roles, orders, bool(self.phrases), *limits)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -444,3 +564,76 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         tags.input_tags.two_d_array = False
         tags.requires_fit = self.vocabulary is None
         return tags
+
+
+def _check_separator(separator: Any, tokenizer: Any, orders: tuple[int, int]) -> None:
+    """Raise where codes or a function are not what they must be, or do not go together."""
+    if separator is not None:
+        if not isinstance(separator, str) or not separator:
+            raise ValueError(f"separator must be one character or more, got {separator!r}.")
+        if tokenizer is not None:
+            raise ValueError("separator and tokenizer do not go together: give one of them.")
+        if orders != (1, 1):
+            raise ValueError("there are no n-grams of codes: leave ngram_range with a separator.")
+    if isinstance(tokenizer, str):
+        raise TypeError(
+            f"tokenizer is only the name of a function, {tokenizer!r}. Pass the function itself."
+        )
+    if tokenizer is not None and not callable(tokenizer):
+        raise TypeError(f"tokenizer must be a function, got {tokenizer!r:.40}.")
+
+
+def read_orders(ngram_range: Any) -> tuple[int, int]:
+    """The lowest and the highest order of n-grams."""
+    try:
+        low, high = ngram_range
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"ngram_range must be two whole numbers such as (1, 2), got {ngram_range!r}."
+        ) from None
+    check_count("ngram_range[0]", low)
+    check_count("ngram_range[1]", high)
+    if low > high:
+        raise ValueError(f"ngram_range must not fall, got {ngram_range!r}.")
+    return int(low), int(high)
+
+
+def _warn_of_stop_words(stop: tuple[str, ...], rule: TokenRule) -> None:
+    """Warn about stop words that no text contains as they are written."""
+    parts = {
+        part for word in stop for segment in segments(word, rule) for _, _, part in segment
+    } - set(stop)
+    if parts:
+        shown = ", ".join(map(repr, sorted(parts)[:10])) + (", ..." if len(parts) > 10 else "")
+        warnings.warn(
+            "Your stop_words may be inconsistent with your preprocessing. Some are split or put "
+            f"into lower case like any text and become {shown}, not in stop_words.",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def _checked_tokens(
+    function: Callable[[str], Iterable[str]], lowercase: bool
+) -> Callable[[str], list[str]]:
+    """A user's function; an error if its tokens are not strings."""
+
+    def tokens(text: str) -> list[str]:
+        found = list(function(text.lower() if lowercase else text))
+        if not set(map(type, found)) <= {str}:
+            wrong = next(token for token in found if type(token) is not str)
+            raise TypeError(f"the tokenizer gave {wrong!r:.40}, not a string. Let it give strings.")
+        return found
+
+    return tokens
+
+
+def _terms_of(
+    tokens: Callable[[str], list[str]], stop: frozenset[str], orders: tuple[int, int], text: str
+) -> list[str]:
+    """Tokens without stop words, or the n-grams of these."""
+    words = [word for word in tokens(text) if word not in stop]
+    if orders == (1, 1):
+        return words
+    sizes = range(orders[0], orders[1] + 1)
+    return [" ".join(words[i : i + n]) for n in sizes for i in range(len(words) - n + 1)]

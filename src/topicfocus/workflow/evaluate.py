@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import logging
+from copy import copy
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from topicfocus.config import is_classes
 from topicfocus.counts import ChunkedCounts, take_rows
+from topicfocus.estimators.remainder import held_out_completeness
 from topicfocus.metrics import (
     accuracy,
     auc,
@@ -22,9 +25,12 @@ from topicfocus.metrics import (
 )
 from topicfocus.metrics.baselines import Inputs, Predicted, constant, regression
 from topicfocus.metrics.prediction import stated_and_happened
+from topicfocus.remainder import Completeness
 from topicfocus.workflow.predict import interval, predict
 from topicfocus.workflow.read import Source
 from topicfocus.workflow.split import Counted, Parts
+
+log = logging.getLogger(__name__)
 
 #: The metric by which a model is compared with a constant (lower is better), by kind of target.
 _MAIN = {
@@ -45,14 +51,16 @@ class Evaluation:
     `held_out` has the metrics by model: the model itself first, the best constant last. It is empty
     without held-out documents. `reliability` has the coverage of intervals or the calibration of
     probabilities. `words` are the held-out predictions of the regression on all words, if there is
-    one. `documents` are those that `predicted` has, if these are not all.
+    one. `documents` are those that `predicted` has, if these are not all. `completeness` is that of
+    a model that was asked for a remainder, in the held-out documents if there are any.
     """
 
-    predicted: Predicted
+    predicted: Predicted | None = None
     held_out: dict[str, dict[str, float]] = field(default_factory=dict)
     reliability: dict[str, Any] = field(default_factory=dict)
     words: Predicted | None = None
     documents: np.ndarray | None = None
+    completeness: Completeness | None = None
 
     def warnings(self, kind: str) -> list[str]:
         """A warning if the model predicts worse than a constant."""
@@ -93,7 +101,8 @@ def evaluate(
         predicted = predict(model, take_rows(counted.counts, train), more.of(train))
         return Evaluation(predicted, documents=train)
     if not len(test):
-        return Evaluation(predict(model, counted.counts, more))
+        found = predict(model, counted.counts, more)
+        return Evaluation(found, completeness=model.fitted_.completeness)
     if stored:
         everyone = mine = predict(model, take_rows(counted.counts, test), more.of(test))
     else:
@@ -101,23 +110,45 @@ def evaluate(
         mine = everyone.of(test)
     known = train[np.isfinite(source.target.values[train])]
     labelled, truth = (_plain(y[part]) for part in (known, test))
-    counts = None if stored else counted.counts
+    counts: Any = None if stored else counted.counts
     of_known, of_test = (_inputs(counts, source, part, factor) for part in (known, test))
     compared = baseline and not stored
     others = [regression(kind, of_known, labelled, of_test, seed)] if compared else []
     words = others[0] if compared else None
+    if words is not None and words.note:
+        log.info(words.note)
     if baseline and more.covariates is not None:
         # The difference to this one is the contribution of the words.
         alone = [_inputs(None, source, part, factor) for part in (known, test)]
         others.append(regression(kind, alone[0], labelled, alone[1], seed))
     others.append(constant(kind, of_known, labelled, of_test, len(test)))
     labels = getattr(model, "classes_", getattr(model, "levels_", None))
+    complete = None
+    if counts is not None:
+        complete, topics = _topics_alone(model, counts[test], y[test], more.of(test))
+        others = [*topics, *others]
     held_out = {
         predicted.name: metrics(kind, truth, predicted, labels, of_test.weight)
         for predicted in (mine, *others)
     }
     reliable = reliability(model, truth, mine, more.of(test).weight)
-    return Evaluation(everyone, held_out, reliable, words, test if stored else None)
+    return Evaluation(everyone, held_out, reliable, words, test if stored else None, complete)
+
+
+def _topics_alone(
+    model: Any, counts: Any, y: np.ndarray, columns: Any
+) -> tuple[Completeness | None, list[Predicted]]:
+    """Completeness of the topics, and their predictions without the remainder, if there is one."""
+    fitted = model.fitted_
+    documents = fitted.documents(counts, _plain(y), **columns.for_predict())
+    documents = replace(documents, weight=columns.weight)
+    complete = held_out_completeness(fitted, documents, model.n_jobs)
+    if fitted.remainder is None:
+        return complete, []
+    topics = copy(model)
+    topics.fitted_ = replace(fitted, remainder=None)
+    found = predict(topics, counts, columns)
+    return complete, [replace(found, name=f"{found.name}, topics alone")]
 
 
 def _plain(y: np.ndarray) -> np.ndarray:
@@ -148,8 +179,11 @@ def _inputs(
     counts: Any, source: Source, documents: np.ndarray, factor: np.ndarray | None
 ) -> Inputs:
     columns = source.columns.times(factor).of(documents)
+    terms = getattr(counts, "remainder", None)
+    words = counts if terms is None else terms
     return Inputs(
-        words=None if counts is None else counts[documents],
+        words=None if words is None else words[documents],
+        pairs=terms is not None,
         covariates=columns.covariates,
         weight=columns.weight,
         exposure=columns.exposure,

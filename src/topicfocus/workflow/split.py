@@ -14,7 +14,7 @@ from topicfocus.counts import Counts, take_columns
 from topicfocus.estimators.documents import choose_groups
 from topicfocus.passes import Arrays, Task, row_hashes, run_pass, zeros
 from topicfocus.text import ReadError, Target, TokenCounter
-from topicfocus.text.counting import TokenizedTexts
+from topicfocus.text.sequences import TokenizedTexts
 from topicfocus.text.vocabulary import ENOUGH_DOCUMENTS, MAX_DF, MIN_DF, document_limits
 from topicfocus.workflow.read import Source
 
@@ -128,9 +128,18 @@ def _check_classes(n_classes: int, n_docs: int, path: str) -> None:
         )
 
 
-def report_copies(source: Any, counts: Any, parts: Parts) -> None:
-    """Report held-out documents with the same counts as a training document."""
+def report_copies(source: Any, counted: Counted, parts: Parts) -> None:
+    """Report held-out documents with the same counts as a training document.
+
+    Near-duplicates count as copies if they differ only in words that are not in the vocabulary.
+    """
     train, test = parts
+    counts = counted.counts
+    if isinstance(source.counts, TokenizedTexts):
+        # A word that is inserted splits phrases: only single words are compared.
+        single = np.flatnonzero([" " not in word for word in counted.words])
+        if 0 < len(single) < len(counted.words):
+            counts = take_columns(counts, single)
     pairs = copies(counts, train, test)
     if not pairs:
         return
@@ -201,12 +210,20 @@ def _frequencies(rows: Any, shared: tuple, given: Arrays, changed: Arrays, total
 
 
 def choose_words(
-    source: Source, train: np.ndarray, options: CountOptions, y: Any = None
+    source: Source,
+    train: np.ndarray,
+    options: CountOptions,
+    y: Any = None,
+    all_terms: bool = False,
 ) -> Counted:
-    """Choose terms on the training documents, also by their targets; count all documents."""
+    """Choose terms on the training documents, also by their targets; count all documents.
+
+    With `all_terms` the counts have all words and pairs of words as well, if they are in memory.
+    """
     if not isinstance(source.counts, TokenizedTexts):
         return _choose_columns(source, train, options)
-    counter = options.counter(min_df=options.min_df, max_df=options.max_df)
+    all_terms = all_terms and source.folder is None
+    counter = options.counter(min_df=options.min_df, max_df=options.max_df, remainder=all_terms)
     counter.max_features = options.max_features
     texts = source.counts.of(train)
     try:
@@ -220,7 +237,7 @@ def choose_words(
             f"or a higher {setting('max_df')}."
         )
     used = counter.count(source.counts, source.folder)
-    least, _ = document_limits(texts, counter.term_rule())
+    least, _ = document_limits(texts, counter.term_rule)
     if len(train) < ENOUGH_DOCUMENTS and options.min_df is None:
         log.info(
             f"Words in at least {least:g} of the {len(train):,} training documents are used. With "
@@ -251,13 +268,9 @@ def _choose_columns(source: Source, train: np.ndarray, options: CountOptions) ->
     counts = source.counts
     documents, frequency = word_frequencies(counts, train)
     n = len(train)
-    # The words of a count matrix have been chosen already; those of a cluster have not.
-    max_df: Any = options.max_df
-    if max_df is None:
-        max_df = MAX_DF if source.is_text else 1.0
-    min_df: Any = options.min_df
-    if min_df is None:
-        min_df = min(MIN_DF, max(1, n // 200)) if source.is_text else 1
+    # By default all words: those of a count matrix have been chosen already.
+    min_df = 1 if options.min_df is None else options.min_df
+    max_df = 1.0 if options.max_df is None else options.max_df
     least, most = (x if isinstance(x, int) else x * n for x in (min_df, max_df))
     kept = np.flatnonzero((documents > 0) & (documents >= least) & (documents <= most))
     if len(kept) < 2:
@@ -273,8 +286,7 @@ def _choose_columns(source: Source, train: np.ndarray, options: CountOptions) ->
     used = take_columns(counts, kept)
     counter = options.counter(min_df=min_df, max_df=max_df)
     counter.max_features = options.max_features
-    if not source.is_text:
-        counter.stop_words = None
+    counter.stop_words = None
     counter.vocabulary_ = {str(word): i for i, word in enumerate(words)}
     log.info(
         f"Words: {len(kept):,} of {len(source.terms):,}, {frequency[kept].sum():,.0f} tokens in "

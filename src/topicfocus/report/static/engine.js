@@ -150,6 +150,52 @@ function countTerms(model, terms) {
   return counts;
 }
 
+// -- remainder: remainder.py --------------------------------------------------------------------
+
+/** Words and pairs of words of a text with a coefficient of their own, by their numbers. */
+function remainderCounts(model, spans) {
+  const { remainder } = model.data;
+  if (!model.terms) {
+    model.terms = new Map();
+    remainder.names.forEach((name, v) => model.terms.set(name, v));
+  }
+  const counts = new Map();
+  const add = (name) => {
+    const v = model.terms.get(name);
+    if (v !== undefined) counts.set(v, (counts.get(v) || 0) + 1);
+  };
+  spans.forEach((span, i) => {
+    add(span.word);
+    if (i > 0 && spans[i - 1].segment === span.segment) add(`${spans[i - 1].word} ${span.word}`);
+  });
+  return counts;
+}
+
+/** What the terms add beyond the topics: {amounts, terms: [{name, amounts}]}. */
+function remainderOf(model, counts) {
+  const { data, L } = model;
+  const { rarity, coef, level, names } = data.remainder;
+  const amounts = new Array(L).fill(0), terms = [];
+  let square = 0;
+  for (const [v, count] of counts) square += count * rarity[v] ** 2;
+  const length = Math.sqrt(Math.max(square, 1e-300));
+  for (const v of [...counts.keys()].sort((a, b) => a - b)) {
+    const x = (Math.sqrt(counts.get(v)) * rarity[v]) / length;
+    const own = coef.map((gamma, l) => x * (gamma[v] - level[l] * x));
+    own.forEach((amount, l) => { amounts[l] += amount; });
+    terms.push({ name: names ? names[v] : data.words.names[v], amounts: own });
+  }
+  return { amounts, terms };
+}
+
+/** That of a document: of its text, of its counts, or what Python found (given). */
+function remainderAmounts(model, counts, given) {
+  const none = { amounts: new Array(model.L).fill(0), terms: [] };
+  if (!model.data.remainder) return none;
+  if (given.remainder) return given.remainder;
+  return model.data.remainder.names ? none : remainderOf(model, counts);
+}
+
 // -- topic mix ----------------------------------------------------------------------------------
 
 /** The kept words of a document: rows of W, their weights c·m, and which words they are. */
@@ -321,7 +367,8 @@ function predictCounts(model, counts, given = {}) {
     return given.covariates.reduce((sum, z, j) => sum + z * data.covariates.coef[j][l], 0);
   });
   const base = coef.map((_, l) => offset[l] + model.baseTopics[l]);
-  const predictor = coef.map((eta, l) => offset[l] + covariates[l] + dot(eta, theta));
+  const remainder = remainderAmounts(model, counts, given);
+  const predictor = coef.map((eta, l) => offset[l] + covariates[l] + dot(eta, theta) + remainder.amounts[l]);
   // ρ of what the words leave open, and τ: estimators/fitted.py.
   const spread = coef.map((eta, l) => {
     const { open, excess } = data.targets[data.predictors[l].target];
@@ -344,7 +391,7 @@ function predictCounts(model, counts, given = {}) {
   const byCovariate = (data.covariates && given.covariates ? given.covariates : []).map((z, j) => coef.map((_, l) => z * data.covariates.coef[j][l]));
   const targets = data.targets.map((target) => respond(target, predictor, spread));
   const composition = tokens.some((n) => n > 0) ? normalise(tokens) : Float64Array.from(average);
-  const found = { theta, tokens, composition, scores: predictor, predictor: [...predictor], spread, base, covariates, byCovariate, given: given.covariates || [], words, topics, targets };
+  const found = { theta, tokens, composition, scores: predictor, predictor: [...predictor], spread, base, covariates, byCovariate, given: given.covariates || [], words, topics, targets, remainder };
   for (const target of data.targets) if (target.width > 1) explainAgainstOthers(model, target, found);
   return found;
 }
@@ -407,6 +454,8 @@ function explainAgainstOthers(model, target, found) {
   found.topics.forEach(changed);
   found.byCovariate.forEach(changed);
   changed(found.covariates);
+  changed(found.remainder.amounts);
+  found.remainder.terms.forEach((term) => changed(term.amounts));
   signs.forEach((sign, c) => {
     found.base[first + c] = logOdds(before, c) - dot(sign, average);
     found.predictor[first + c] = logOdds(after, c);
@@ -468,7 +517,7 @@ function onCurve(curve, f) {
 
 function interval(mean, std, smallest, largest) {
   return {
-    mean, std,
+    mean: clamp(mean, smallest, largest), std,
     low: clamp(mean - Z80 * std, smallest, largest),
     high: clamp(mean + Z80 * std, smallest, largest),
   };
@@ -480,7 +529,9 @@ function predictText(model, text, given = {}, off = []) {
   const without = new Set(off);
   const places = spans.map((_, i) => i).filter((i) => !without.has(i));
   const terms = termsOf(model, places.map((i) => spans[i])).map((t) => ({ v: t.v, spans: t.spans.map((i) => places[i]) }));
-  return { spans, terms, ...predictCounts(model, countTerms(model, terms), given) };
+  const { remainder } = model.data;
+  const rest = remainder && remainder.names ? { remainder: remainderOf(model, remainderCounts(model, places.map((i) => spans[i]))) } : {};
+  return { spans, terms, ...predictCounts(model, countTerms(model, terms), { ...given, ...rest }) };
 }
 
 /** Counts of a document of the sample. */
