@@ -1,9 +1,10 @@
 """Topic proportions of documents, inferred from their words alone, and their uncertainty.
 
 A word v enters a document with a row of weights W_v and a multiplicity m_v, and the two bounds of
-the joint models differ only in these. In the paper's bound a token has a topic q(z) even where it
-is irrelevant, so that its part is c log Σ_k β_vk^{φ_v} e_k. The tight bound integrates z out where
-ξ = 0, which gives c φ_v log Σ_k β_vk e_k. Topic proportions of new documents use the latter.
+the joint models differ only in these. In the bound of Ren, Kunes and Doshi-Velez (2020) a token has
+a topic q(z) even where it is irrelevant, so that its part is c log Σ_k β_vk^{φ_v} e_k. The tight
+bound integrates z out where ξ = 0, which gives c φ_v log Σ_k β_vk e_k. Topic proportions of new
+documents use the latter.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class WordWeights:
 def word_weights(
     state: ModelState, bound: Literal["paper", "tight"], dtype: type[np.floating] = np.float64
 ) -> WordWeights:
-    """Rows and multiplicities: (β_v^{φ_v}, 1) for the paper's bound, (β_v, φ_v) for the tight."""
+    """Rows and multiplicities: (β_v^{φ_v}, 1) for bound="paper", (β_v, φ_v) for bound="tight"."""
     largest = state.topic_word.max(axis=1)
     known = largest > 0
     safe = np.where(known, largest, 1.0)

@@ -261,11 +261,10 @@ def variance_parts(
 
     δ is the validation error minus the variance of the predictor given the words, at least a tenth
     of the error. The error of n documents is divided by n - 3 rather than n: one degree of freedom
-    for the factor t that they have chosen, and two for the variance of Student's t, since intervals
-    use a normal distribution although δ is an estimate. The Laplace approximation may exceed the
-    error several times where the words determine the target: then only the fraction
-    `variance_factor` of it counts. A family without δ computes its own variance_factor and extra
-    variance (`Family.extra_variance`).
+    for the factor t, which they choose, and two for the variance of Student's t, since intervals
+    use a normal distribution although δ is an estimate. Where the words determine the target, the
+    Laplace approximation may be several times the error; the variance factor reduces it. A family
+    without δ computes variance factor and extra variance itself (`Family.extra_variance`).
     """
     if column.family.noise_variance is None:
         f = predictor[:, 0]

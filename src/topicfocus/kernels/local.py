@@ -2,7 +2,7 @@
 
 Responsibilities are a closed form of γ, so that they are computed again instead of stored. With
 e_k = exp(E_q[log θ_k]) and a word's row of weights W_v (β_v for the tight bound and for sLDA,
-β_v^{φ_v} for the paper's bound), the collapsed objective of a document is
+β_v^{φ_v} for bound="paper"), the collapsed objective of a document is
 
     L(γ) = -log B(α) + log B(γ) + Σ_k (α_k - γ_k) E[log θ_k]
            + Σ_v c_v m_v log Σ_k W_vk e_k + Σ_t w_t E_q[log p(y_t | f)],   f_l = o_l + η_l·θ,
