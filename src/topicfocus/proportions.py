@@ -29,8 +29,6 @@ NEGLIGIBLE = 1e-8
 _CHANGED_COUNTS = 4_000_000
 #: Nonzero counts whose responsibilities are computed at a time: with 50 topics they fit the cache.
 BLOCK = 1 << 14
-#: Numbers of r_v r_vᵀ in memory at a time.
-_CURVATURES = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -188,11 +186,14 @@ def _variances(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total:
     (table, multiplicity), prior, coef = shared
     (theta,), (out,), n_topics = given, changed, len(prior)
     counts = rows.matrix(len(table))
-    for block in responsibilities(counts, table, theta, _CURVATURES // n_topics**2):
+    for block in responsibilities(counts, table, theta):
         here, r = slice(block.first, block.last), block.r
         weighted = r * (block.count * multiplicity[block.word])[:, None]
-        products = (weighted[:, :, None] * r[:, None, :]).reshape(len(r), -1)
-        curvature = block.sums(products).reshape(-1, n_topics, n_topics) + np.diag(prior)
+        curvature = np.empty((block.last - block.first, n_topics, n_topics))
+        ends = counts.indptr[block.first : block.last + 1] - block.where.start
+        for own, lo, hi in zip(curvature, ends[:-1], ends[1:], strict=True):
+            np.matmul(weighted[lo:hi].T, r[lo:hi], out=own)
+        curvature += np.diag(prior)
         scaled = theta[here, :, None] * coef.T
         x = np.linalg.solve(curvature, scaled)
         x -= np.einsum("dk,dkl->dl", theta[here], x)[:, None]
