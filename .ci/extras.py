@@ -69,13 +69,12 @@ def demo() -> None:
 def plots() -> None:
     from topicfocus import SLDARegressor
     from topicfocus.datasets import make_reviews
-    from topicfocus.report import Explorer, plot_topics
+    from topicfocus.report import plot_effects
 
     reviews = make_reviews(60, random_state=0)
     model = SLDARegressor(2, max_epochs=3, random_state=0).fit(reviews.counts, reviews.target)
-    page = Explorer(model, vocabulary=reviews.vocabulary, counts=reviews.counts)
     path = Path(tempfile.mkdtemp()) / "topics.png"
-    plot_topics(page).figure.savefig(path)
+    plot_effects(model, reviews.counts).figure.savefig(path)
     assert path.stat().st_size > 5_000
 
 

@@ -52,10 +52,10 @@ search.frontier_[
 # the coherence of the topics' words, ``diversity`` whether topics differ.
 import matplotlib.pyplot as plt
 
-from topicfocus.report import plot_search
+from topicfocus.report import plot_frontier
 
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
-plot_search(search, ax=ax)
+plot_frontier(search, ax=ax)
 plt.show()
 
 # %%

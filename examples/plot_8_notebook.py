@@ -34,10 +34,10 @@ effects.sort_values("change").iloc[[0, 1, 2, -3, -2, -1]].round(2)
 # Figures for a paper
 # -------------------
 #
-# They take an ``ax``, so they go where you want them.
+# They take a model with documents, or an explorer that several share, and an ``ax``.
 import matplotlib.pyplot as plt
 
-from topicfocus.report import Explorer, plot_topics, plot_words
+from topicfocus.report import Explorer, plot_calibration, plot_effects, plot_topics
 
 explorer = Explorer(
     model,
@@ -47,8 +47,13 @@ explorer = Explorer(
     held_out=True,
 )
 figure, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
-plot_topics(explorer, ax=axes[0])
-plot_words(explorer, ax=axes[1], labels=12)
+plot_effects(explorer, ax=axes[0])
+plot_calibration(explorer, ax=axes[1])
+plt.show()
+
+# %%
+# The words of each topic, numbered as in the first figure.
+plot_topics(explorer)
 plt.show()
 
 # %%

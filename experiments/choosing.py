@@ -18,7 +18,7 @@ from scipy import sparse
 
 from topicfocus import FocusedTopicRegressor, TopicSearchCV
 from topicfocus.metrics import rmse
-from topicfocus.report import plot_search
+from topicfocus.report import plot_frontier
 
 PICTURES = HERE / "figures"
 GRID = {"n_topics": [3, 5, 10], "inclusion_prior": [0.05, 0.1, 0.2, 0.4]}
@@ -44,7 +44,7 @@ def work(task: Task) -> dict[str, Any]:
     target = np.concatenate([data.train.target, data.valid.target])
     found = TopicSearchCV(FocusedTopicRegressor(random_state=0), GRID).fit(counts, target)
     PICTURES.mkdir(exist_ok=True)
-    axes = plot_search(found, score="R²")
+    axes = plot_frontier(found, score="R²")
     axes.figure.savefig(PICTURES / f"choosing-{task['data']}.png", dpi=100)
     rows = [
         {k: row[k] for k in ("chosen", *(c[0] for c in COLUMNS))} for row in found.frontier_rows_

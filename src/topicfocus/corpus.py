@@ -233,7 +233,7 @@ def make_corpus(
 
 
 def _remainder(counts: Any, n_docs: int, name: str) -> sparse.csr_array | None:
-    """The second matrix of `topicfocus.text.NamedCounts`, if these counts have one."""
+    """The second matrix of `counts.NamedCounts`, if these counts have one."""
     found = getattr(counts, "remainder", None)
     if found is not None and found.shape[0] != n_docs:
         raise ValueError(
@@ -274,20 +274,7 @@ def column_names(counts: Any) -> list[str] | None:
 
 
 def check_vocabulary(vocabulary: Any, n_words: int, *, name: str = "X") -> tuple[str, ...]:
-    """Check that there is one distinct string for each column.
-
-    Parameters
-    ----------
-    vocabulary : sequence of str
-    n_words : int
-        Number of columns.
-    name : str, default="X"
-        What messages call the matrix.
-
-    Returns
-    -------
-    tuple of str
-    """
+    """The words of the columns as a tuple, one distinct string for each; `name` is for messages."""
     if isinstance(vocabulary, (str, bytes, Mapping, Set)):
         # A mapping or a set iterates in an order that need not be that of the columns.
         raise TypeError(
@@ -314,21 +301,10 @@ def check_vocabulary(vocabulary: Any, n_words: int, *, name: str = "X") -> tuple
 
 
 def read_matrix(counts: Any, *, name: str = "X") -> sparse.csr_array:
-    """Read documents x words numbers of any kind as canonical CSR of float64.
+    """Numbers of documents x words in any form as canonical CSR of float64.
 
-    Checks type and shape; :func:`check_counts` checks the values. Shares memory with a matrix that
-    is canonical already.
-
-    Parameters
-    ----------
-    counts : scipy sparse, dense array, list of lists or dataframe
-    name : str, default="X"
-        What messages call the matrix.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-        Sorted indices, duplicates summed. Zeros, NaN and negative numbers may still be in it.
+    Type and shape are checked here, values in `check_counts`. The result shares memory with a
+    matrix that is canonical already, and may contain zeros, NaN and negative numbers.
     """
     if sparse.issparse(counts):
         _check_shape(counts.shape, name)
@@ -356,27 +332,11 @@ def check_counts(
     fractions: bool = False,
     first_row: int = 0,
 ) -> sparse.csr_array:
-    """Check that all numbers are counts: finite, not negative, and whole up to a tolerance.
+    """The matrix with checked values: finite, not negative, and whole numbers up to a tolerance.
 
-    Parameters
-    ----------
-    matrix : scipy.sparse.csr_array
-        From :func:`read_matrix`. It is not modified.
-    vocabulary : tuple of str, optional
-        Used to name the offending word.
-    name : str, default="X"
-        What messages call the matrix.
-    tolerance : float, default=1e-6
-        A number c is whole when abs(c - round(c)) <= tolerance.
-    fractions : bool, default=False
-        Warn about numbers that are not whole instead of raising, and keep them as they are.
-    first_row : int, default=0
-        What messages call the first row.
-
-    Returns
-    -------
-    scipy.sparse.csr_array
-        The rounded counts without stored zeros; ``matrix`` itself if nothing had to change.
+    A number c is whole if abs(c - round(c)) <= tolerance. With `fractions`, others are kept with a
+    warning instead of an error. The result is `matrix` itself, or rounded counts without stored
+    zeros. `vocabulary`, `name` and `first_row` are for messages.
     """
     data = matrix.data
     if data.size == 0:

@@ -8,6 +8,7 @@ is irrelevant, so that its part is c log Σ_k β_vk^{φ_v} e_k. The tight bound 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,7 +17,7 @@ from scipy import sparse
 
 from topicfocus.corpus import Corpus
 from topicfocus.counts import Rows, in_memory
-from topicfocus.kernels.constrained import map_documents, predictor_variances
+from topicfocus.kernels.constrained import map_documents
 from topicfocus.kernels.local import LocalBudget, WordTable
 from topicfocus.model import ModelState
 from topicfocus.passes import Arrays, Task, run_pass, zeros
@@ -25,6 +26,10 @@ from topicfocus.passes import Arrays, Task, run_pass, zeros
 NEGLIGIBLE = 1e-8
 #: Nonzero counts of changed documents in memory at a time.
 _CHANGED_COUNTS = 4_000_000
+#: Nonzero counts whose responsibilities are computed at a time: with 50 topics they fit the cache.
+BLOCK = 1 << 14
+#: Numbers of r_v r_vᵀ in memory at a time.
+_CURVATURES = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -104,34 +109,93 @@ def topic_proportions(
 
 def _map(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: tuple) -> None:
     table, prior, budget = shared
-    map_documents(0, rows.n_docs, rows, table, prior, changed[0], budget)
+    map_documents(rows, table, prior, changed[0], budget)
+
+
+@dataclass(frozen=True)
+class Responsibilities:
+    """The nonzero counts of documents first..last-1, and the topics of their tokens.
+
+    Attributes
+    ----------
+    first, last : int
+    where : slice
+        Of these counts among all nonzero counts.
+    doc, word : arrays of int (nonzero counts,)
+    count : array (nonzero counts,)
+    r : array (nonzero counts, topics)
+        r_dvk = W_vk θ_dk / Σ_j W_vj θ_dj.
+    """
+
+    first: int
+    last: int
+    where: slice
+    doc: np.ndarray
+    word: np.ndarray
+    count: np.ndarray
+    r: np.ndarray
+
+    def sums(self, values: np.ndarray) -> np.ndarray:
+        """Sums of `values`, one row per nonzero count, over each document."""
+        place = self.doc - self.first, np.arange(len(self.doc))
+        shape = self.last - self.first, len(self.doc)
+        return sparse.csr_array((np.ones(len(self.doc)), place), shape=shape) @ values
+
+
+def responsibilities(
+    counts: sparse.csr_array, table: np.ndarray, theta: np.ndarray, size: int = BLOCK
+) -> Iterator[Responsibilities]:
+    """Blocks of documents with about `size` nonzero counts, at least one document each."""
+    n_docs, first = len(counts.indptr) - 1, 0
+    while first < n_docs:
+        last = int(np.searchsorted(counts.indptr, counts.indptr[first] + size, side="right")) - 1
+        last = min(max(last, first + 1), n_docs)
+        where = slice(counts.indptr[first], counts.indptr[last])
+        doc = np.repeat(np.arange(first, last), np.diff(counts.indptr[first : last + 1]))
+        word = counts.indices[where]
+        r = table[word] * theta[doc]
+        r /= r.sum(axis=1, keepdims=True)
+        yield Responsibilities(first, last, where, doc, word, counts.data[where], r)
+        first = last
 
 
 def predictor_variance(
     corpus: Corpus, state: ModelState, theta: np.ndarray, n_jobs: int | None = None
 ) -> np.ndarray:
-    """Var(η_l·θ) of every document and predictor, by the Laplace approximation at θ̂ = `theta`."""
-    weights = proportion_weights(state)
-    counts = corpus.counts
+    """Var(η_l·θ) of every document and predictor, by the Laplace approximation at θ̂ = `theta`.
+
+    The covariance of θ is the inverse of H = -∇²f(θ̂) on the simplex. With the scaled curvature
+    M = -θθᵀ∘∇²f = diag(a) + Σ_v c m r_v r_vᵀ and x = M⁻¹(θ∘η_l), the variance is
+    (θ∘η_l)·(x - θ·x).
+    """
     # θ sums to one, so a constant in η changes nothing; a large one (ratings + 1e6) would cause
     # rounding errors.
     coef = state.coef_rows - state.coef_rows.mean(axis=1, keepdims=True)
-    prior = np.array(state.doc_topic_prior)
     out = np.empty((corpus.n_docs, len(coef)))
     task = Task(
         kernel=_variances,
         make=zeros(0),
-        shared=(weights.table, prior, coef),
+        shared=(tuple(proportion_weights(state).table), state.doc_topic_prior, coef),
         given=(theta,),
         changed=(out,),
     )
-    run_pass(counts, task, n_jobs)
+    run_pass(corpus.counts, task, n_jobs)
     return out
 
 
 def _variances(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: tuple) -> None:
-    table, prior, coef = shared
-    predictor_variances(0, rows.n_docs, rows, table, prior, coef, given[0], changed[0])
+    (table, multiplicity), prior, coef = shared
+    (theta,), (out,), n_topics = given, changed, len(prior)
+    counts = rows.matrix(len(table))
+    for block in responsibilities(counts, table, theta, _CURVATURES // n_topics**2):
+        here, r = slice(block.first, block.last), block.r
+        weighted = r * (block.count * multiplicity[block.word])[:, None]
+        products = (weighted[:, :, None] * r[:, None, :]).reshape(len(r), -1)
+        curvature = block.sums(products).reshape(-1, n_topics, n_topics) + np.diag(prior)
+        scaled = theta[here, :, None] * coef.T
+        x = np.linalg.solve(curvature, scaled)
+        x -= np.einsum("dk,dkl->dl", theta[here], x)[:, None]
+        out[here] = np.maximum(np.einsum("dkl,dkl->dl", scaled, x), 0.0)
 
 
 def first_occurrence(

@@ -4,8 +4,8 @@ Topic proportions θ̂ are smoothed by their prior, which prediction needs. Here
 
     n_dk = Σ_v c_dv m_v r_dvk,   r_dvk = β_vk θ̂_dk / Σ_j β_vj θ̂_dj,
 
-with plain counts even where θ̂ was found from their roots. Σ_k n_dk is the number of relevant tokens
-of the document, and n_dk / Σ_j n_dj are its token proportions.
+with plain counts even where θ̂ was found from their roots. Σ_k n_dk is the number of relevant
+tokens of the document, and n_dk / Σ_j n_dj are its token proportions.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from __future__ import annotations
 import numpy as np
 from scipy import sparse
 
-from topicfocus.contributions import document_blocks
 from topicfocus.corpus import Corpus
 from topicfocus.counts import Rows
-from topicfocus.kernels.products import add_beside
 from topicfocus.model import ModelState
 from topicfocus.passes import Arrays, Task, run_pass, zeros
-from topicfocus.proportions import proportion_weights
+from topicfocus.proportions import proportion_weights, responsibilities
+
+#: Documents whose other words have less than this fraction of the tokens have none: rounding.
+_ROUNDING = 1e-9
 
 
 def topic_tokens(corpus: Corpus, state: ModelState, theta: np.ndarray) -> np.ndarray:
@@ -33,18 +34,9 @@ def topic_tokens(corpus: Corpus, state: ModelState, theta: np.ndarray) -> np.nda
 
 def _tokens(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: tuple) -> None:
     (table, multiplicity), (theta,), (out,) = shared, given, changed
-    counts = rows.matrix(len(table))
-    for first, last in document_blocks(counts.indptr):
-        lo, hi = counts.indptr[first], counts.indptr[last]
-        word = counts.indices[lo:hi]
-        doc = np.repeat(np.arange(first, last), np.diff(counts.indptr[first : last + 1]))
-        relevant = multiplicity[word] > 0
-        word, doc = word[relevant], doc[relevant]
-        amount = counts.data[lo:hi][relevant] * multiplicity[word]
-        amount /= np.einsum("nk,nk->n", table[word], theta[doc])
-        parts = (amount, (doc - first, word))
-        scaled = sparse.csr_array(parts, shape=(last - first, len(table)))
-        out[first:last] = theta[first:last] * (scaled @ table)
+    for block in responsibilities(rows.matrix(len(table)), table, theta):
+        own = (block.count * multiplicity[block.word])[:, None] * block.r
+        out[block.first : block.last] = block.sums(own)
 
 
 def token_proportions(tokens: np.ndarray, prior: np.ndarray) -> np.ndarray:
@@ -81,5 +73,15 @@ def context_counts(
 
 
 def _beside(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: tuple) -> None:
-    weights, roots = shared
-    add_beside(*rows, weights, *given, roots, total[0])
+    (table, multiplicity), roots = shared
+    (theta, tokens, doc_weight), (out,) = given, total
+    for block in responsibilities(rows.matrix(len(table)), table, theta):
+        own = block.count * multiplicity[block.word]
+        everything = tokens.sum(axis=1)[block.doc]
+        others = everything - own
+        some = others > _ROUNDING * everything
+        beside = np.maximum(tokens[block.doc] - own[:, None] * block.r, 0.0)[some]
+        value = np.sqrt(block.count[some]) if roots else block.count[some]
+        value = doc_weight[block.doc[some]] * value / others[some]
+        place = block.word[some], np.arange(len(value))
+        out += sparse.csr_array((value, place), shape=(len(table), len(value))) @ beside

@@ -188,7 +188,7 @@ def options(rng: np.random.Generator, fixed: Fixed, place: Path) -> None:
 
     command = one_of(rng, ("fit", "predict", "explain", "report", "tune"))
     given: list[object] = []
-    for one in options_of(COMMANDS[command].config):
+    for one in options_of(COMMANDS[command]):
         long = one.name in ("out", "cluster", "stability", "positional", "folds", "file", "model")
         if rng.random() < 0.1 and one.metadata["positional"] is None and not long:
             flag = f"--{one.metadata['flag'] or one.name.replace('_', '-')}"

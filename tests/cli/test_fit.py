@@ -30,10 +30,20 @@ def test_it_says_what_it_does_and_shows_what_it_found(fitted):
         assert expected in done.stderr
     # The rule for large files would leave a file of this size with fewer words: reported.
     assert "Words in at least 3 of the 480 training documents are used." in done.stderr
-    for expected in ("Topics, by the predicted stars", "kept", "dropped", "RMSE", "raises"):
+    for expected in (
+        "score",
+        "higher in stars",
+        "Topics, by the predicted stars",
+        "Kept:",
+        "Dropped:",
+        "RMSE",
+        "raises",
+    ):
         assert expected in done.stdout
-    assert "ridge on all words" in done.stdout
-    assert "80% intervals of predictions hold" in done.stdout
+    assert "ridge on words and pairs of words" in done.stdout
+    assert "80% intervals of predictions contain" in done.stdout
+    assert "topics are found again in two separate samples" in " ".join(done.stdout.split())
+    assert "topicfocus explain " in done.stdout
     assert done.stdout.index("masterpiece") < done.stdout.index("awful")
     assert "\x1b" not in done.stdout + done.stderr  # no terminal, no bar
 
@@ -113,7 +123,7 @@ def test_other_models(reviews, tmp_path, model):
     )
     assert done.returncode == 0, done.stderr
     words = result_of(tmp_path / "o")["words"]
-    all_are_in_the_topics = f"all {words['words']}" in done.stdout
+    all_are_in_the_topics = f"All {words['words']} words are in the topics" in done.stdout
     assert all_are_in_the_topics == (model != "pf-slda")
     assert package.load(tmp_path / "o" / "model.topicfocus")[-1].verbose is False
 

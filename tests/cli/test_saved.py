@@ -161,7 +161,7 @@ def test_demo_on_reviews_of_the_extra(reviews, tmp_path, monkeypatch):
     done = topicfocus("demo", "--docs", "300", "--out", tmp_path / "o")
     assert done.returncode == 0, done.stderr
     assert "300 of 400 reviews of IMDB" in done.stderr
-    assert "logistic regression on all words" in done.stdout
+    assert "logistic regression on words and pairs of words" in done.stdout
     assert (tmp_path / "o" / "model.topicfocus").is_file()
     page = (tmp_path / "o" / "explorer.html").read_text(encoding="utf-8")
     assert "<title>What people write of films" in page
@@ -170,12 +170,12 @@ def test_demo_on_reviews_of_the_extra(reviews, tmp_path, monkeypatch):
 def test_few_known_words_are_told(fitted):
     _, folder = fitted
     few = topicfocus("explain", folder, "--text", "a superb film about nothing known")
-    assert "Few known words: 1 of its words is in the topics" in few.stdout
+    assert "Few relevant words: only 1 of its words is in the topics" in few.stdout
     none = json.loads(topicfocus("explain", folder, "--text", "zzz", "--json").stdout)
     assert none["few_words"] and none["relevant_words"] == 0
     assert none["after"] == pytest.approx(none["before"])
     many = "superb masterpiece, brilliant and wonderful; awful, dreadful, terrible"
-    assert "Few known" not in topicfocus("explain", folder, "--text", many).stdout
+    assert "Few relevant" not in topicfocus("explain", folder, "--text", many).stdout
     done = topicfocus("predict", folder, "-", "--text", "t", input=f't\nzzz\n"{many}"\n')
     assert "1 of 2 documents have fewer than 3 words that the topics contain" in done.stderr
     assert [int(row["relevant_words"]) < 3 for row in rows_of(done.stdout)] == [True, False]

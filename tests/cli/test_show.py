@@ -14,7 +14,8 @@ def result(n_topics=20, n_classes=20):
     """As `fit` makes it: each topic has a class, some classes have two topics, some none."""
     topics = [
         {
-            "topic": k,
+            "topic": k + 1,
+            "component": k,
             "share": 1 / n_topics,
             "low": 0.002,
             "high": 0.9,
@@ -34,6 +35,7 @@ def result(n_topics=20, n_classes=20):
         "steps": 10,
         "topics": topics,
         "words": {"selects": False, "words": 500},
+        "warnings": [],
         "held_out": {"model": {"auc": 0.9, "accuracy": 0.8, "log_loss": 0.3}},
     }
 
@@ -48,20 +50,23 @@ def shown(monkeypatch, what, width):
     return lines
 
 
-@pytest.mark.parametrize(("width", "most_lines"), [(80, 2), (120, 1)])
-def test_many_topics_take_a_line_or_two_each(monkeypatch, width, most_lines):
+@pytest.mark.parametrize("width", [80, 120])
+def test_many_topics_are_shown_whole(monkeypatch, width):
     lines = shown(monkeypatch, result(), width)
-    first = next(i for i, line in enumerate(lines) if "─" in line) + 1
-    last = next(i for i in range(first, len(lines)) if not lines[i].strip())
-    assert last - first <= most_lines * 20
-    for k in range(20):  # no topic without words
-        assert any(f"word{k}of1" in line for line in lines[first:last])
-    # A class is named once, above its other topics, and cut where it would take all the room.
-    assert sum("group.long.name.4 " in line for line in lines[first:last]) == 1
-    assert any("…" in line for line in lines[first:last]) == (width == 80)
-    text = " ".join(lines)
-    assert "<1% → 90%" in text
-    assert "Raised most by no topic:" in text and NAMES[1] in text.replace("  ", " ")
+    text = " ".join(" ".join(lines).split())
+    for k in range(20):  # no topic without words, and none of its words left out
+        assert all(f"word{k}of{j}" in text for j in range(10))
+    assert "<1% → 90%" in text and NAMES[18] in text
+    assert "No topic raises these classes most:" in text and NAMES[1] in text
+
+
+def test_sentences_come_first(monkeypatch):
+    what = result(3, 20)
+    what["topics"][0]["class"] = "cats"
+    lines = shown(monkeypatch, what, 120)
+    wanted = "Documents with much of word0of0, word0of1, word0of2 are more often cats (<1% → 90%)."
+    assert wanted in lines[:6]
+    assert any("with an AUC of 0.900" in line for line in lines[:9])
 
 
 def with_context(what):
@@ -73,6 +78,6 @@ def with_context(what):
 @pytest.mark.parametrize("width", [20, 40, 60])
 def test_words_of_topics_are_there_at_any_width(monkeypatch, width):
     lines = shown(monkeypatch, with_context(result(3, 2)), width)
-    words = set(" ".join(lines).split())
+    words = set(" ".join(lines).replace(",", " ").split())
     assert {f"word{k}of{j}" for k in range(3) for j in range(10)} <= words
     assert any("0.900" in line for line in lines)

@@ -28,6 +28,11 @@ def test_it_shows_every_setting_with_a_picture_and_writes_the_chosen_model(tuned
     assert "Settings on 2 folds" in done.stdout and done.stdout.count("●") == 4
     result = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
     tuning = result["tuning"]
+    chosen, tried = tuning["chosen"]["n_topics"], (2, 3)
+    edge = "smallest" if chosen == tried[0] else "largest"
+    assert (
+        f"The {edge} number of topics of the grid was chosen" in done.stdout
+    )  # both ends are edges
     assert len(tuning["rows"]) == 4 and sum(row["chosen"] for row in tuning["rows"]) == 1
     assert len(result["topics"]) == tuning["chosen"]["n_topics"] == result["settings"]["topics"]
     assert result["inclusion_prior"] == tuning["chosen"]["inclusion_prior"]
@@ -42,7 +47,7 @@ def test_from_python_the_page_has_the_frontier(few):
 
     tuning = {"topics": (2,), "shares": (0.1, 0.3), "folds": 2}
     outcome = tune_file(few, text="text", target="stars", jobs=1, **tuning)
-    assert outcome.folder is None and len(outcome.result["tuning"]["rows"]) == 2
+    assert outcome.folder is None and len(outcome.summary["tuning"]["rows"]) == 2
     drawn = Explorer(outcome.pipeline, **outcome.shown).summary["fit"]["frontier"]
     assert [row["inclusion_prior"] for row in drawn] == [0.1, 0.3]
     assert all({"score", "words", "npmi"} <= set(row) for row in drawn)
@@ -50,7 +55,7 @@ def test_from_python_the_page_has_the_frontier(few):
 
 def test_stability_is_told_and_kept(tuned):
     done, folder = tuned
-    assert "Stability: 2 pairs of halves" in done.stdout and "comes back" in done.stdout
+    assert "Stability: 2 pairs of halves" in done.stdout and "mean cosine" in done.stdout
     found = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))["stability"]
     assert found["resamples"] == 2 and len(found["topics"]) in (2, 3)
     assert {word["word"] for word in found["words"]} & {"awful", "superb", "masterpiece"}

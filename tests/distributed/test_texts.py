@@ -148,13 +148,13 @@ def test_workers_read_and_count_files(client, files, here, name, monkeypatch, ca
         there = fit_file(files[name], **COLUMNS, cluster=client.scheduler.address)
     assert "Workers read and count it in" in caplog.text
     name = "FocusedTopicRegressor"
-    mine, theirs = (o.result["held_out"][name]["rmse"] for o in (there, here))
+    mine, theirs = (o.summary["held_out"][name]["rmse"] for o in (there, here))
     assert mine == pytest.approx(theirs, rel=1e-8)
     held = here.predictions["part"] == "test"
     for column in ("row", "prediction", "std", "relevant_words"):
         assert np.allclose(there.predictions[column], here.predictions[column][held], rtol=1e-8)
-    assert [t["words"] for t in there.result["topics"]] == [
-        t["words"] for t in here.result["topics"]
+    assert [t["words"] for t in there.summary["topics"]] == [
+        t["words"] for t in here.summary["topics"]
     ]
 
 

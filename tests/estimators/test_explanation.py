@@ -27,7 +27,7 @@ def quick(name, **settings):
 
 
 def check_adds_up(explanation, predictor):
-    predictor = predictor.reshape(len(predictor), -1)
+    predictor = predictor.reshape(len(predictor), -1) - explanation.limit
     np.testing.assert_allclose(explanation.predictor, predictor, rtol=0, atol=1e-9)
     for l in range(predictor.shape[1]):
         by_topic = explanation.base[:, l] + explanation.covariates[l].sum(axis=1)

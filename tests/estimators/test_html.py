@@ -1,5 +1,6 @@
 """What a notebook shows."""
 
+import html
 from html.parser import HTMLParser
 
 import numpy as np
@@ -132,3 +133,26 @@ def test_no_diagram_where_the_user_wants_none():
     with config_context(display="text"):
         assert not hasattr(LDA(), "_repr_html_")
         assert "text/html" not in fitted("LDA")._repr_mimebundle_()
+
+
+def test_an_explanation_has_words_topics_and_total():
+    names = [f"<b>{word}&" for word in REVIEWS.vocabulary]
+    model = fitted("FocusedTopicRegressor", FRAME)
+    found = model.explain(FRAME.iloc[:8], vocabulary=names)
+    shown = found[0]._repr_html_()
+    word, amount = found[0].top_words()[0]
+    assert html.escape(word) in shown and "<b>" not in shown
+    assert f"{amount:+.2g}" in shown and f"{found.after[0, 0]:.4g}" in shown
+    total = (found.predictor + found.limit)[0, 0]
+    assert f">{total:+.3g}</td>" in shown
+    assert all(f"topic{k}: " in shown for k in range(len(model.components_)))
+    several = found._repr_html_()
+    assert several.count("<table>") == 5 and "3 more documents" in several
+
+
+def test_an_explanation_of_an_empty_document_and_of_classes():
+    model = FocusedTopicClassifier(3, max_epochs=2, inclusion_prior=0.3, random_state=0)
+    model.fit(FRAME, np.where(REVIEWS.target > 5, "<up>", "down"))
+    shown = model.explain(0 * FRAME[:1])._repr_html_()
+    assert "no word is in the topics" in shown
+    assert "on the scale of the linear predictor" in shown and "<up>" not in shown

@@ -57,6 +57,32 @@ def test_missing_only_at_predict_is_the_median():
     assert_allclose(model.predict(X[:4], covariates=new), model.predict(X[:4], covariates=known))
 
 
+@pytest.mark.parametrize("rare", ["missing", "known"])
+def test_a_column_that_differs_in_few_documents_is_not_added(rare):
+    """The target of two documents without a value is extreme; others without one do not get it."""
+    values, y = WHOLE.copy(), Y.copy()
+    few = np.zeros(200, dtype=bool)
+    few[[3, 50]] = True
+    y[few] = 40.0
+    values[few if rare == "missing" else ~few, 1] = np.nan
+    model = FocusedTopicRegressor(3, max_epochs=6, random_state=0).fit(X, y, covariates=values)
+    assert model.covariate_coef_.shape == (2,)
+    without = WHOLE[:1].copy()
+    without[0, 1] = np.nan
+    assert abs(model.predict(X[:1], covariates=without)[0] - Y[0]) < 5.0
+
+
+def test_ten_documents_are_enough_for_a_column():
+    values = WHOLE.copy()
+    values[:10, 1] = np.nan
+    model = SLDARegressor(3, max_epochs=2, random_state=0)
+    assert model.fit(X, Y, covariates=values).covariate_coef_.shape == (3,)
+    weight = np.ones(200)
+    weight[0] = 0.5
+    model.fit(X, Y, covariates=values, sample_weight=weight)
+    assert model.covariate_coef_.shape == (2,)
+
+
 def test_validation_and_batches_are_filled_too():
     model = SLDARegressor(3, max_epochs=6, random_state=0)
     model.fit(X, Y, covariates=LACKING, X_val=X, y_val=Y, covariates_val=LACKING)

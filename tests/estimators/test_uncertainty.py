@@ -173,6 +173,31 @@ def test_ends_of_a_scale():
     assert limits_of(model.fit(reviews.counts, y, sample_weight=weight)) == (2.0, 9.0)
 
 
+@pytest.mark.parametrize("estimator", [FocusedTopicRegressor, SLDARegressor])
+def test_predictions_are_within_the_scale_and_explained_exactly(estimator):
+    reviews = make_reviews(300, random_state=0)
+    y = np.clip(np.round(reviews.target), 4, 7)  # a short scale: many documents are beyond it
+    model = estimator(3, max_epochs=8, random_state=0).fit(reviews.counts, y)
+    found, predicted = model.explain(reviews.counts), model.predict(reviews.counts)
+    assert predicted.min() == 4 and predicted.max() == 7
+    assert np.any(found.predictor > 7) and np.any(found.predictor < 4)
+    np.testing.assert_allclose((found.predictor + found.limit)[:, 0], predicted, atol=1e-9)
+    np.testing.assert_allclose(found.after[:, 0], predicted, atol=1e-9)
+    inside = (found.predictor > 4) & (found.predictor < 7)
+    assert np.all(found.limit[inside] == 0) and inside.any()
+    beyond = int(np.argmax(found.predictor[:, 0]))
+    assert "end of the scale" in repr(found[beyond])
+    assert repr(found[beyond]).startswith("y: 7\n")
+
+
+def test_numbers_without_ends_are_not_limited():
+    reviews = make_reviews(300, random_state=0)
+    y = reviews.target + np.random.default_rng(0).normal(size=300)
+    model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, y)
+    found = model.explain(20 * reviews.counts)
+    assert limits_of(model) == (-np.inf, np.inf) and np.all(found.limit == 0)
+
+
 def limits_of(model):
     return model.fitted_.parts[0].coding.limits
 

@@ -74,7 +74,7 @@ def test_every_block_of_the_gradient(family, seed):
             inclusion[v] += h
             return replace(state, inclusion=inclusion)
 
-        assert found.word_log_likelihood[v] + found.push[v] == pytest.approx(
+        assert found.word_log_likelihood[v] + found.response[v] == pytest.approx(
             central(problem, included), abs=1e-6, rel=1e-6
         )
     blocks = {
@@ -95,7 +95,7 @@ def test_every_block_of_the_gradient(family, seed):
                 return replace(state, **{name: moved})
 
             assert gradient[i] == pytest.approx(central(problem, pushed), abs=1e-6, rel=1e-6)
-    assert np.abs(found.push).max() > 1e-3  # the target is felt through the words
+    assert np.abs(found.response).max() > 1e-3  # the target is felt through the words
 
 
 def test_more_topics_than_words():

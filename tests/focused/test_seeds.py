@@ -7,11 +7,11 @@ import pytest
 from scipy import sparse
 
 from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor
+from topicfocus.counts import NamedCounts
 from topicfocus.datasets import make_reviews
 from topicfocus.focused.initialize import prior_precision
 from topicfocus.focused.seeds import POWER, SHRINKAGE, THRESHOLD, seed_lift
 from topicfocus.focused.settings import FocusSettings
-from topicfocus.text.named_counts import NamedCounts
 
 REVIEWS = make_reviews(1000, n_themes=4, random_state=0)
 COUNTS = NamedCounts.of(sparse.csr_array(REVIEWS.counts), REVIEWS.vocabulary)

@@ -379,15 +379,19 @@ def test_predictors_with_too_large_coefficients_are_shrunk(data):
 
 
 def test_noise_is_the_error_less_the_variance_given_the_words():
-    y = np.array([0.0, 2.0])
-    column = target_columns(make_problem(make_corpus(np.ones((2, 1))), y), Gaussian(1.0))[0]
-    at_mean = np.ones((2, 1))
-    assert variance_parts(column, at_mean, np.array([0.2, 0.4])) == pytest.approx((0.7, 1.0, 0.0))
+    y = np.tile([0.0, 2.0], 30)
+    column = target_columns(make_problem(make_corpus(np.ones((60, 1))), y), Gaussian(1.0))[0]
+    at_mean, each = np.ones((60, 1)), np.ones(60)
+    error = 60 / 57  # three degrees of freedom are spent
+    found = variance_parts(column, at_mean, np.tile([0.2, 0.4], 30))
+    assert found == pytest.approx((error - 0.3, 1.0, 0.0))
     # The variance given the words is five times the error: a part of it counts.
-    found = variance_parts(column, at_mean, np.array([5.0, 5.0]))
-    assert found == pytest.approx((0.1, 0.9 / 5.0, 0.0))
+    found = variance_parts(column, at_mean, 5.0 * error * each)
+    assert found == pytest.approx((0.1 * error, 0.9 / 5.0, 0.0))
+    few = target_columns(make_problem(make_corpus(np.ones((4, 1))), y[:4]), Gaussian(1.0))[0]
+    assert variance_parts(few, at_mean[:4], np.zeros(4)) == pytest.approx((2.0, 1.0, 0.0))
     column = replace(column, family=Bernoulli())
-    assert variance_parts(column, at_mean, np.zeros(2)) == (1.0, 1.0, 0.0)
+    assert variance_parts(column, at_mean, np.zeros(60)) == (1.0, 1.0, 0.0)
 
 
 def test_roots_of_counts():

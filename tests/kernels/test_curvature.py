@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from kernel_cases import entry, random_rows, room_for_mixes
 
-from topicfocus.kernels.constrained import answer_at_mode
+from topicfocus.kernels.constrained import response_at_mode
 from topicfocus.kernels.curvature import (
     OVER_TOPICS,
     copy_words,
@@ -18,7 +18,7 @@ from topicfocus.kernels.curvature import (
 from topicfocus.kernels.local import LocalBudget
 from topicfocus.kernels.topic_mix import map_document, pad_document
 
-answer_at_mode, map_document = entry(answer_at_mode), entry(map_document)
+response_at_mode, map_document = entry(response_at_mode), entry(map_document)
 copy_words, sum_words = entry(copy_words), entry(sum_words)
 factorise_curvature, words_to_solve = entry(factorise_curvature), entry(words_to_solve)
 solve_factorised, solve_over_words = entry(solve_factorised), entry(solve_over_words)
@@ -113,7 +113,7 @@ def test_answers_by_the_factor_of_another_mix(case, away):
     norm[: case.n] = case.by_word @ mode
     scratch, out = np.empty(len(case.weight)), np.empty(case.n_topics)
     for push in case.pushes:
-        answer_at_mode(
+        response_at_mode(
             push, case.rows, case.weight, case.padded, norm, mode, case.prior, over, case.work,
             scratch, out,
         )  # fmt: skip

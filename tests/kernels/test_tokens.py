@@ -9,9 +9,11 @@ from texts import characters, documents
 
 from topicfocus.kernels import grams, tokens
 from topicfocus.kernels import words as table
+from topicfocus.kernels.count_rows import sort_rows
 from topicfocus.text.buffers import join
-from topicfocus.text.counting import Matcher, Pairs, kernel_rule, learn, to_csr
-from topicfocus.text.tokenizer import TokenRule, segments
+from topicfocus.text.sequences import learn, split_words
+from topicfocus.text.tokenizer import TokenRule, kernel_rule, segments
+from topicfocus.text.vocabulary import Matcher
 
 PIECES = [
     *(
@@ -67,7 +69,7 @@ def test_words_are_those_of_the_regular_expression(documents, lowercase, elided,
     rule = TokenRule(lowercase, ("l", "qu", "d") if elided else ())
     parts = [documents[i::n_chunks] for i in range(n_chunks)]
     expected = [words for part in parts for words in twin(part, rule)]
-    texts = learn([texts_of(part) for part in parts if part], rule, 1)
+    texts = learn([texts_of(part) for part in parts if part], split_words(rule), 1)
     assert split_again(texts) == expected
     flat = [[w for segment in text for w in segment] for text in expected]
     names = texts.names(np.arange(len(texts.frequency)))
@@ -99,9 +101,9 @@ def matched(segment, terms, orders, every):
 def test_terms_are_counted_by_longest_match_or_all(documents, terms, orders, every):
     rule, names = TokenRule(), sorted(terms)
     matcher, words = Matcher.of_terms(names, orders, every)
-    texts = learn([texts_of(documents)], rule, 1)
-    pairs = list(texts.each(matcher, texts.places_of(words)))
-    found = to_csr(pairs, matcher.column, len(names), np.int64, 1).toarray()
+    texts = learn([texts_of(documents)], split_words(rule), 1)
+    (rows,) = texts.each(matcher, texts.places_of(words))
+    found = rows.matrix(len(names)).toarray()
     for row, document in zip(found, twin(documents, rule), strict=True):
         expected = Counter(t for part in document for t in matched(part, terms, orders, every))
         assert Counter(dict(zip(names, row.tolist(), strict=True))) == expected
@@ -147,31 +149,14 @@ def _arrays(texts):
 def test_words_longer_than_any_table():
     """A capital that grows by half in lower case, in one word larger than all room there is."""
     text = "Ⱥ" * 300_000 + " Ⱥb " + "x" * 600_000
-    texts = learn([texts_of([text, text])], TokenRule(), 1)
+    texts = learn([texts_of([text, text])], split_words(TokenRule()), 1)
     assert split_again(texts) == twin([text] * 2, TokenRule())
 
 
-@given(
-    rows=st.lists(
-        st.dictionaries(st.integers(0, 40), st.integers(1, 2**31 - 1), max_size=30), max_size=6
-    ),
-    kept=st.sets(st.integers(0, 40)),
-    unused=st.sampled_from([0, 10_000]),
-)
-def test_rows_are_sorted_by_either_way(rows, kept, unused):
-    """Few columns go through transposition, many through sorting."""
-    column = np.full(41, -1, dtype=np.int64)
-    column[sorted(kept)] = np.random.default_rng(0).permutation(len(kept)) + unused
-    ids = np.array([i for row in rows for i in row], dtype=np.int32)
-    counts = np.array([c for row in rows for c in row.values()], dtype=np.int32)
-    lengths = np.array([len(row) for row in rows], dtype=np.int64)
-    matrix = to_csr([Pairs(ids, counts, lengths)], column, len(kept) + unused, np.int64, 1)
-    expected = np.zeros((len(rows), len(kept) + unused), dtype=np.int64)
-    for d, row in enumerate(rows):
-        for i, c in row.items():
-            if column[i] >= 0:
-                expected[d, column[i]] = c
-    np.testing.assert_array_equal(matrix.toarray(), expected)
-    assert matrix.indices.dtype == np.int32
-    for start, stop in zip(matrix.indptr[:-1], matrix.indptr[1:], strict=True):
-        assert (np.diff(matrix.indices[start:stop]) > 0).all()
+@given(rows=st.lists(st.dictionaries(st.integers(0, 2**31 - 1), st.integers(1, 2**31 - 1))))
+def test_entries_of_rows_are_sorted(rows):
+    columns = np.array([c for row in rows for c in row], dtype=np.int32)
+    counts = np.array([n for row in rows for n in row.values()], dtype=np.int32)
+    sort_rows(columns, counts, np.array([len(row) for row in rows], dtype=np.int64))
+    expected = [pair for row in rows for pair in sorted(row.items())]
+    assert list(zip(columns.tolist(), counts.tolist(), strict=True)) == expected

@@ -72,11 +72,12 @@ def test_many_documents_choose_their_penalty_on_a_sample(words, kind, monkeypatc
     counts, score = words
     y = {"real": score, "binary": (score > 0).astype(int), "classes": np.digitize(score, [-2, 2])}
     y = y[kind]
-    rows = baselines._some(y[:90], kind != "real", 0)
+    rows = baselines.choosing_rows(counts[:90], y[:90], kind, 0)
     assert 50 < len(rows) < 70
     if kind != "real":
         assert set(y[rows]) == set(y[:90])
     mine = regression(kind, Inputs(words=counts[:90]), y[:90], Inputs(words=counts[90:]))
+    assert f"{len(rows)} of 90 documents" in mine.note
     if kind == "real":
         assert np.mean((mine.values - y[90:]) ** 2) < 0.5 * np.var(y[90:])
     else:

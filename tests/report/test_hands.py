@@ -81,7 +81,7 @@ def test_a_click_on_a_word_takes_it_out(open_page):
     without = "but dull, brilliant again"
     assert value() == pytest.approx(model.predict([without])[0], abs=1e-6)
     assert words.first.get_attribute("aria-pressed") == "false"
-    assert "moved it by" in page.locator("#moved").inner_text()
+    assert "differs by" in page.locator("#moved").inner_text()
     # Where the words are, the prediction is in view as well.
     assert float(page.locator("#try-words .now strong").inner_text()) == pytest.approx(
         value(), rel=0.01

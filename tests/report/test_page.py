@@ -39,7 +39,7 @@ def test_every_view_draws(open_page, kind):
     assert page.locator("[data-topic='1'] .name strong").inner_text() == "Mine"
     if kind in ("multiclass", "several", "joint"):
         before = page.locator(".forest").inner_html()
-        page.get_by_label("Effect on").select_option("1")
+        page.get_by_label("Outcome").select_option("1")
         assert page.locator(".forest").inner_html() != before
 
 
@@ -103,7 +103,8 @@ def test_a_topic_filters_words_and_documents(open_page):
     everything = page.locator("#panel-words [role=status]").inner_text()
     page.click("#tab-topics")
     page.click("[data-topic='2']")
-    assert page.locator(".selection .chip").inner_text().startswith("topic 2")
+    number = explorer("regression").summary["topics"]["number"][2]
+    assert page.locator(".selection .chip").inner_text().startswith(f"topic {number}:")
     page.click("#tab-words")
     assert page.locator("#panel-words [role=status]").inner_text() != everything
     page.click("#tab-documents")
@@ -231,7 +232,8 @@ def test_a_new_name_stays_in_the_saved_page(open_page, tmp_path):
     row = again.locator("[data-topic='1'] .name strong")
     assert row.inner_text() == "Praise </script> & more"
     assert again.evaluate("topicfocus.state.names") == {"1": "Praise </script> & more"}
-    assert json.loads(again.locator("#names").inner_text()) == {"1": "Praise </script> & more"}
+    kept = json.loads(again.locator("#corrections").inner_text())
+    assert kept["names"] == {"1": "Praise </script> & more"}
 
 
 def test_codes_are_picked_from_a_list(open_page):
@@ -300,7 +302,7 @@ def test_a_class_is_chosen_for_its_reasons(open_page):
     for c, name in enumerate(classes):
         card.locator(".probabilities").get_by_role("button", name=name).click()
         assert f"predictor={c}" in page.evaluate("location.hash")
-        assert page.get_by_label("Effect on").input_value() == str(c)
+        assert page.get_by_label("Outcome").input_value() == str(c)
         total = card.locator(".waterfall .total .number").last.inner_text()
         assert float(total.replace("−", "-")) == pytest.approx(found.predictor[0, c], abs=0.006)
 
@@ -326,7 +328,7 @@ def test_the_frontier_has_a_line_for_each_number_of_topics(open_page):
     card = page.locator("#panel-fit .card").filter(has_text="Frontier")
     assert "by number of topics" in card.inner_text() and card.locator("path.line").count() == 1
     # Standard errors: a bar at each point, a column, and no figure to choose; this model's row.
-    assert "a standard error over folds to each side" in card.inner_text()
+    assert "one standard error over folds in each direction" in card.inner_text()
     assert card.locator("path.line").get_attribute("d").count("V") == 2
     assert card.locator("circle.point").first.get_attribute("data-tip").endswith("± 0.125")
     assert card.locator("option").all_inner_texts() == ["score", "words"]

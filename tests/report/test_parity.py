@@ -52,6 +52,10 @@ def test_try_it_equals_predict_and_explain(open_page, kind):
             for w in r["words"]:
                 words[d, w["v"]] = w["amounts"][l]
         np.testing.assert_allclose(words, explanation.words[l].toarray(), **near)
+        rest = [r["remainder"]["amounts"][l] for r in found]
+        np.testing.assert_allclose(rest, explanation.remainder_amounts(l), **near)
+        parts = [sum(term["amounts"][l] for term in r["remainder"]["terms"]) for r in found]
+        np.testing.assert_allclose(parts, rest, **near)
         topics = [[row[l] for row in r["topics"]] for r in found]
         np.testing.assert_allclose(topics, explanation.topics[l].toarray(), **near)
     if hasattr(estimator, "classes_"):
@@ -73,7 +77,9 @@ def test_try_it_equals_predict_and_explain(open_page, kind):
         np.testing.assert_allclose(shown, estimator.predict_proba(counts), **near)
 
 
-@pytest.mark.parametrize("kind", ["poisson", "multiclass", "graded"])
+@pytest.mark.parametrize(
+    "kind", ["poisson", "multiclass", "graded", "remainder", "remainder of classes"]
+)
 def test_documents_of_the_page_equal_explain(open_page, kind):
     model, texts, target = case(kind)
     page = open_page(Explorer(model, texts=texts[:30], target=target[:30]).html)

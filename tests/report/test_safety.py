@@ -4,7 +4,7 @@ import socket
 from contextlib import suppress
 
 import numpy as np
-from report_cases import case
+from report_cases import case, halves
 
 from topicfocus import FocusedTopicClassifier
 from topicfocus.report import Explorer
@@ -50,7 +50,7 @@ def made():
         baselines={evil(0): np.full((60, 3), 1 / 3)},
         by={evil(3): [evil(i % 3) for i in range(60)]},
         time={evil(4): list(range(60))},
-        stability={evil(5): [evil(i) for i in range(3)], evil(6): evil(7)},
+        stability=halves([evil(i) for i in range(6)]),
         frontier=[{"inclusion_prior": 0.1, evil(1): 1.0}, {"inclusion_prior": 0.2, evil(1): 2.0}],
     )
 

@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 import numpy as np
 import pytest
-from report_cases import case, explorer
+from report_cases import case, explorer, halves
 
 from topicfocus import FocusedTopicRegressor
 from topicfocus.datasets import make_reviews
@@ -43,7 +43,7 @@ def test_the_story_names_the_strongest_topics_and_the_figures(open_page):
     effects = model[-1].topic_effects(model[:-1].transform(texts[:60]))
     best = int(np.argmax(effects["change"]))
     shown = page.locator(f"[data-topic='{best}'] .name strong").inner_text()
-    assert shown in story and "raise" in story
+    assert shown in story and "Higher predicted stars" in story
     kept = int(model[-1].selected_words_.sum())
     assert f"{kept} of {len(model[0].get_feature_names_out())} words" in story
     from sklearn.metrics import r2_score
@@ -77,7 +77,7 @@ def test_the_story_says_how_far_each_topic_goes(open_page):
         assert not effects["lower"][k] <= 0 <= effects["upper"][k]  # NaN: no interval is known
         assert ("up" in links.nth(i).get_attribute("class")) == (effects["change"][k] > 0)
     typical = model.predict(texts[:60]).mean()
-    said = re.search(r"typical document: ([\d.]*\d)", page.locator(".story").inner_text())
+    said = re.search(r"([\d.]*\d) in a typical document", page.locator(".story").inner_text())
     assert float(said.group(1)) == pytest.approx(typical, abs=0.006)
 
 
@@ -118,9 +118,69 @@ def test_columns_beside_the_text_are_in_the_story(open_page, family):
     said = re.search(r"Covariates: length from [\d.]+ to [\d.]+ ([+−][\d.]+)", story)
     assert float(said.group(1).replace("−", "-")) == pytest.approx(change, abs=0.006)
     rows = list(csv.DictReader(io.StringIO(saved(page, "Covariates", "csv"))))
-    assert float(rows[0]["change"]) == pytest.approx(change, rel=1e-6)
+    assert float(rows[0]["difference"]) == pytest.approx(change, rel=1e-6)
     expected = "expected" if family == "poisson" else "predicted"
-    assert f"the {expected} target" in story
+    assert f"{expected} target" in story
+
+
+def test_covariates_have_intervals_and_rare_indicators_come_last(open_page):
+    reviews = make_reviews(300, random_state=0)
+    rng = np.random.default_rng(0)
+    length, rare = rng.normal(5, 2, 300), (np.arange(300) % 50 == 0).astype(float)
+    beside = np.column_stack([rare, length])
+    y = reviews.target + 0.5 * length + 6 * rare
+    model = FocusedTopicRegressor(3, max_epochs=6, random_state=0)
+    model.fit(reviews.counts[:200], y[:200], covariates=beside[:200])
+    made = Explorer(
+        model,
+        counts=reviews.counts[200:],
+        target=y[200:],
+        covariates=beside[200:],
+        covariate_names=["rare", "length"],
+        held_out=True,
+    )
+    found = made.summary["covariates"]["effects"]
+    assert found["rare"] == [True, False]
+    # The interval is around the least-squares estimate in the held-out documents.
+    mixes = model.transform(reviews.counts[200:])
+    design = np.column_stack([np.ones(100), mixes[:, :-1], beside[200:]])
+    slopes = np.linalg.lstsq(design, y[200:], rcond=None)[0][-2:]
+    for j in range(2):
+        move = found["values"][j][1] - found["values"][j][0]
+        middle = (found["lower"][j][0] + found["upper"][j][0]) / 2
+        assert middle == pytest.approx(slopes[j] * move, rel=1e-4)
+    page = open_page(made.html)
+    assert "rare" not in page.locator(".story").inner_text()
+    assert "Covariates: length" in page.locator(".story").inner_text()
+    rows = list(csv.DictReader(io.StringIO(saved(page, "Covariates", "csv"))))
+    assert [row["covariate"] for row in rows] == ["length", "rare"]
+    assert float(rows[0]["95% low"]) == pytest.approx(found["lower"][1][0])
+    # Without held-out documents there are none.
+    _, _, _, training = covariates_case("gaussian")
+    assert training.summary["covariates"]["effects"]["lower"] is None
+
+
+def test_all_topics_of_the_story_can_be_shown(open_page):
+    """And typical documents are whole, and have several relevant words."""
+    reviews = make_reviews(300, random_state=0)
+    model = FocusedTopicRegressor(8, max_epochs=4, random_state=0)
+    model.fit(reviews.counts, reviews.target)
+    made = Explorer(model, counts=reviews.counts, vocabulary=reviews.vocabulary)
+    page = open_page(made.html)
+    lines = page.locator(".story .drivers [role=link]")
+    before, button = lines.count(), page.locator(".story .drivers button").first
+    more = int(button.inner_text().split()[1])
+    button.click()
+    assert lines.count() >= before + more and page.locator(".story .drivers button").count() == 0
+    shares = made.summary["topics"]["leads"]
+    made_of = model.token_proportions(reviews.counts)
+    known = model.relevant_words(reviews.counts) > 0
+    first = made_of[known].argmax(axis=1)
+    np.testing.assert_allclose(shares, np.bincount(first, minlength=8) / known.sum())
+    page.click("[data-topic='0']")
+    texts = page.locator(".whole .doc small").all_inner_texts()
+    assert len(texts) == 3
+    assert all(int(re.search(r"of its (\d+) different", text).group(1)) >= 4 for text in texts)
 
 
 def test_effects_are_pythons(open_page):
@@ -150,24 +210,28 @@ def test_effects_are_pythons(open_page):
         np.testing.assert_allclose(shown, last, rtol=1e-5, atol=1e-6)
 
 
-def test_stability_is_shown_whatever_it_is(open_page):
-    given = {"share": [0.9, 0.5, 0.25], "fits": 12, "words": {"kept always": 31}}
-    assert read_stability(given, 3) == {
-        "topics": {"share": [0.9, 0.5, 0.25]},
-        "whole": {"fits": 12, "words: kept always": 31},
-        "words": None,
-        "halves": None,
-    }
-    assert read_stability({"x": {0: 0.5}}, 3)["topics"] == {"x": [0.5, None, None]}
-    with pytest.raises(TypeError, match="must be a dict"):
-        read_stability([1], 3)
-    page = open_page(explorer("regression", stability=given).html)
-    assert "share 0.25" in page.locator("[data-topic='2']").inner_text()
-    assert "fits 12" in page.locator("#stability").inner_text()
+def test_stability_marks_topics_and_words(open_page):
+    model = case("regression").model
+    kept = np.flatnonzero(model[-1].selected_words_)[:6]
+    names = model[0].get_feature_names_out()[kept].tolist()
+    for wrong in ([1], {"share": [0.9, 0.5, 0.25]}):
+        with pytest.raises(TypeError, match="what topicfocus"):
+            read_stability(wrong)
+    made = explorer("regression", stability=halves(names))
+    page = open_page(made.html)
+    number = made.summary["topics"]["number"][2]
+    said = page.locator("#stability").inner_text()
+    assert f"1 of 3 topics does not replicate: {number}:" in said and "0.813" in said
+    assert "does not replicate" in page.locator("[data-topic='2'] .unsure").inner_text()
+    assert page.locator("[data-topic='1'] .unsure").count() == 0
+    page.evaluate(f"topicfocus.update({{view: 'words', word: {kept[1]}}})")
+    assert names[2] in page.locator("#stand-ins").inner_text()
+    assert "25%" in page.locator("#word-card .facts").inner_text()
     page.click("#tab-fit")
-    assert "words: kept always" in page.locator("#panel-fit").inner_text()
-    said = open_page(explorer("regression", stability={**given, "in words": "Two come back."}).html)
-    assert said.locator("#stability").inner_text() == "Two come back."
+    assert "Nogueira's index" in page.locator("#panel-fit").inner_text()
+    # Without a check the page says how to run one.
+    bare = open_page(explorer("regression").html)
+    assert "not checked" in bare.locator("#stability").inner_text()
 
 
 # ---- pictures -----------------------------------------------------------------------------------
@@ -188,10 +252,12 @@ def test_topics_by_group_and_over_time(open_page):
     assert "Topic proportions by shop" in text and "Topic proportions by day" in text
     assert "Differences in target by shop" in text and "Differences in target by day" in text
     added = list(csv.DictReader(io.StringIO(saved(page, "Differences in target by shop", "csv"))))
-    first = [float(row["adds, target"]) for row in added if row["shop"] == "a"]
+    first = [float(row["contribution, target"]) for row in added if row["shop"] == "a"]
     assert sum(first) == pytest.approx(sum(groups[0]["targets"][0]["adds"][0]), abs=1e-6)
     rows = list(csv.DictReader(io.StringIO(saved(page, "Topic proportions by shop", "csv"))))
-    assert len(rows) == 9 and float(rows[0]["share"]) == pytest.approx(made_of[0::3, 0].mean())
+    assert len(rows) == 9 and float(rows[0]["token proportion"]) == pytest.approx(
+        made_of[0::3, 0].mean()
+    )
 
 
 def test_groups_and_times_are_read():
@@ -216,20 +282,22 @@ def test_groups_and_times_are_read():
 def test_charts_are_saved_as_svg_and_csv(open_page):
     model, texts, _ = case("regression")
     page = open_page(explorer("regression", target_name="stars").html)
-    drawing = saved(page, "Effects of topics on stars", "svg")
+    drawing = saved(page, "Predicted differences of topics in stars", "svg")
     root = ElementTree.fromstring(drawing)
     assert root.tag.endswith("svg") and "var(" not in drawing and "class=" not in drawing
     assert re.search(r'fill="rgb\(', drawing)
-    rows = list(csv.DictReader(io.StringIO(saved(page, "Effects of topics on stars", "csv"))))
+    rows = list(
+        csv.DictReader(io.StringIO(saved(page, "Predicted differences of topics in stars", "csv")))
+    )
     effects = model[-1].topic_effects(model[:-1].transform(texts[:60]))
     np.testing.assert_allclose(
-        sorted(float(r["change"]) for r in rows), np.sort(effects["change"]), rtol=1e-6
+        sorted(float(r["difference"]) for r in rows), np.sort(effects["change"]), rtol=1e-6
     )
     for view, name in (
         ("words", "Words"),
         ("documents", "Predicted and actual stars"),
         ("documents", "Calibration of stars"),
-        ("try", "What moves stars"),
+        ("try", "Contributions to stars"),
     ):
         page.click(f"#tab-{view}")
         page.wait_for_timeout(300)  # no hand is quicker; what moves in is drawn again on the way
@@ -245,7 +313,9 @@ def test_charts_are_saved_as_svg_and_csv(open_page):
 def test_a_spreadsheet_takes_no_name_for_a_formula(open_page):
     made = explorer("regression", names={0: "=1+1", 1: 'a "b", c', 2: "@x"})
     page = open_page(made.html)
-    rows = list(csv.DictReader(io.StringIO(saved(page, "Effects of topics on target", "csv"))))
+    rows = list(
+        csv.DictReader(io.StringIO(saved(page, "Predicted differences of topics in target", "csv")))
+    )
     assert sorted(r["name"] for r in rows) == ["'=1+1", "'@x", 'a "b", c']
 
 
@@ -326,7 +396,7 @@ def test_a_code_shows_its_label_and_its_hierarchy(open_page):
 def test_intervals_of_counts_and_levels_are_shown_whole(open_page, kind):
     page = open_page(explorer(kind).html, "#view=documents")
     said = page.locator("#document .figure").inner_text()
-    found = re.search(r"At least 80% of such documents: (\d+)(?: to (\d+))?( |$|\n)", said)
+    found = re.search(r"at least 80% interval (\d+)(?: to (\d+))?( |$|\n)", said)
     assert found, said
     model, texts, _ = case(kind)
     document = page.locator("#document h2").inner_text()

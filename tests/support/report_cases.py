@@ -17,6 +17,7 @@ from topicfocus import (
     TokenCounter,
 )
 from topicfocus.datasets import make_reviews
+from topicfocus.remainder import Remainder, rarity, rounded
 from topicfocus.report import Explorer
 
 
@@ -38,6 +39,9 @@ KINDS = (
     "pairs",
     "graded",
     "joint",
+    "remainder",
+    "remainder of classes",
+    "remainder of columns",
 )
 
 
@@ -76,9 +80,29 @@ def case(kind: str) -> Case:
         settings = {"solver": "coordinate", "max_epochs": 15, "random_state": 0}
         model = PFSLDARegressor(3, inclusion_prior=0.3, **settings)
         y = stars
+    elif kind == "remainder of columns":
+        model, y = FocusedTopicRegressor(**focused), stars
+    elif kind.startswith("remainder"):  # all words and pairs of words, function words included
+        words = TokenCounter(remainder=True)
+        cls = FocusedTopicClassifier if "classes" in kind else FocusedTopicRegressor
+        model, y = cls(**focused), labels if "classes" in kind else stars
     else:  # every word kept
         model, y = SLDAClassifier(3, max_epochs=10, random_state=0), labels
-    return Case(make_pipeline(words, model).fit(texts, y), texts, y)
+    fitted = make_pipeline(words, model).fit(texts, y)
+    if kind.startswith("remainder"):
+        fitted[-1].fitted_ = with_some_remainder(fitted[0].transform(texts), fitted[-1].fitted_)
+    return Case(fitted, texts, y)
+
+
+def with_some_remainder(counts: Any, fitted: Any) -> Any:
+    """The model with a remainder of random coefficients: these reviews need none."""
+    terms = getattr(counts, "remainder", None)
+    names = None if terms is None else terms.feature_names
+    rng, n_terms = np.random.default_rng(0), (counts if terms is None else terms).shape[1]
+    rare = rarity(counts if terms is None else terms, np.ones(counts.shape[0]))
+    coef = rounded(rng.standard_normal((n_terms, fitted.state.n_predictors)))
+    level = rng.standard_normal(fitted.state.n_predictors)
+    return replace(fitted, remainder=Remainder(rare, coef, level, names))
 
 
 @cache
@@ -125,3 +149,30 @@ def large(
     counts = CountVectorizer(vocabulary=names).transform(texts)
     target = rng.standard_normal(n_docs)
     return fitted, {"texts": texts, "counts": counts, "target": target, "vocabulary": names}
+
+
+def halves(names: list[str]) -> dict[str, Any]:
+    """What `Stability.to_dict` returns for three topics, of which the last does not replicate."""
+    topics = [
+        {
+            "same": k < 2,
+            "cosine": 0.9 - 0.3 * k,
+            "low": 0.1,
+            "high": 0.5,
+            "words": [{"word": names[k], "returns": 1.0}, {"word": names[k + 3], "returns": 0.2}],
+        }
+        for k in range(3)
+    ]
+    return {
+        "resamples": 10,
+        "level": 0.9,
+        "often": 0.9,
+        "topics": topics,
+        "words": [{"word": name, "frequency": 0.25 * i} for i, name in enumerate(names[:5])],
+        "substitutes": [{"word": names[1], "others": [{"word": names[2], "either": 0.8}]}],
+        "nogueira": 0.6,
+        "disjoint_jaccard": 0.4,
+        "stable_words": 2,
+        "false_words": 0.5,
+        "prediction_correlation": 0.8125,
+    }

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from topicfocus.kernels.tokens import APOSTROPHE, ENDS, HYPHEN, JOINS, LINE_END, SPACE
-from topicfocus.text.characters import fold_table, lower_is_special, special_pairs
+from topicfocus.text.tokenizer import fold_table, lower_is_special, special_pairs
 
 LETTER = re.compile(r"[^\W_]")
 

@@ -297,3 +297,31 @@ print(sorted({"sklearn", "numba", "scipy"} & set(sys.modules)))
 """
     assert run_script(script).split() == ["[]", "[]"]
     assert "TokenCounter" in dir(sys.modules["topicfocus"])
+
+
+def test_all_words_and_pairs_beside_the_terms():
+    texts = ["the film is not good. it is a film", "is the film good?", "a good film it is"] * 4
+    counter = TokenCounter(remainder=True)
+    X = counter.fit_transform(texts)
+    names = counter.remainder_vocabulary_
+    assert set(X.feature_names) < set(names)
+    assert {"the", "the film", "is not", "it is"} <= set(names)
+    assert "good it" not in names  # a full stop is between them
+    found = counter.transform(["It is a film, is it? The film is ... unknown"])
+    rest = found.remainder.toarray()[0]
+    assert (rest[names["it"]], rest[names["it is"]], rest[names["the film"]]) == (2, 1, 1)
+    assert "is it" not in names or rest[names["is it"]] == 1
+    np.testing.assert_array_equal(X[[3, 4]].remainder.toarray(), X.remainder.toarray()[3:5])
+    assert X[:, :1].remainder.shape == X.remainder.shape
+    plain = TokenCounter().fit_transform(texts)
+    assert (plain != X).nnz == 0 and plain.remainder is None
+    without = counter.without_remainder()
+    assert without.transform(texts).remainder is None and counter.transform(texts).remainder.nnz
+
+
+def test_all_words_beside_a_given_vocabulary_and_not_beside_codes():
+    texts = ["a good film", "a bad film"] * 3
+    X = TokenCounter(vocabulary=["good", "bad"], remainder=True).fit_transform(texts)
+    assert X.shape == (6, 2) and "a good" in X.remainder.feature_names
+    codes = TokenCounter(separator=";", min_df=1, remainder=True).fit_transform(["A1;B2", "A1"])
+    assert codes.remainder is None

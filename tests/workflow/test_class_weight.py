@@ -57,10 +57,10 @@ def test_figures_and_the_constant_are_weighted_alike(data):
     found = workflow.fit_file(
         data, text="text", target="label", topics=2, class_weight="balanced", baseline=False
     )
-    figures = found.result["held_out"]
+    figures = found.summary["held_out"]
     assert figures["shares of the training part"]["accuracy"] == pytest.approx(0.5)
     assert figures["shares of the training part"]["log_loss"] == pytest.approx(np.log(2))
-    assert found.result["warnings"] == []
+    assert found.summary["warnings"] == []
     p, truth = (found.predictions[name] for name in ("probability_1", "target"))
     test = found.predictions["part"] == "test"
     right = (p > 0.5) == (np.array(truth) == 1)
@@ -76,7 +76,7 @@ def test_tuning_knows_it(data):
             data, text="text", target="label", **tuning, class_weight=given, baseline=False
         )
         assert found.pipeline[1].class_weight == given
-        scores.append([row["score"] for row in found.result["tuning"]["rows"]])
+        scores.append([row["score"] for row in found.summary["tuning"]["rows"]])
     assert not np.allclose(*scores)
 
 

@@ -17,8 +17,8 @@ def data(tmp_path_factory):
 def test_without_a_regression(data, tmp_path):
     out = tmp_path / "out"
     found = workflow.fit_file(data, text="text", target="stars", baseline=False, out=out)
-    assert list(found.result["held_out"]) == ["FocusedTopicRegressor", "mean of the training part"]
-    assert found.result["warnings"] == []
+    assert list(found.summary["held_out"]) == ["FocusedTopicRegressor", "mean of the training part"]
+    assert found.summary["warnings"] == []
     assert found.shown["baselines"] == {}
     assert (out / "explorer.html").is_file()
 
@@ -38,7 +38,7 @@ def test_worse_than_a_constant_is_said_and_written(tmp_path):
         found = workflow.fit_file(
             path, text="text", target="stars", model="slda", topics=20, baseline=False
         )
-    (message,) = found.result["warnings"]
+    (message,) = found.summary["warnings"]
     assert message.startswith("SLDARegressor predicts the held-out documents worse")
 
 
@@ -50,7 +50,7 @@ def test_documents_without_words_are_counted(tmp_path, caplog):
     path.write_text("\n".join([*lines, row, row.replace("xyzzy", "plugh"), ""]))
     with caplog.at_level("INFO", "topicfocus"):
         found = workflow.fit_file(path, text="text", target="stars", model="slda", baseline=False)
-    assert found.result["documents"]["empty"] == 2
+    assert found.summary["documents"]["empty"] == 2
     assert "2 of 242 documents have none of these words" in caplog.text
 
 

@@ -11,7 +11,7 @@ from topicfocus import workflow
 from topicfocus.cli.parser import build_parser, make_config
 from topicfocus.config import FitConfig, TuneConfig, options_of
 from topicfocus.workflow import read_config
-from topicfocus.workflow.write import config_text
+from topicfocus.workflow.config_file import config_text
 
 COLUMNS = ("--text", "text", "--target", "stars")
 
@@ -52,6 +52,8 @@ GIVEN = {
     "ngrams": "1",
     "min_length": "2",
     "lowercase": None,
+    "drop_words": "film,not good",
+    "keep_words": "plot",
     "format": "csv",
     "delimiter": "|",
     "encoding": "latin-1",
@@ -99,6 +101,8 @@ def test_every_option_of_fit_reaches_its_field():
         max_features=150,
         phrases=False,
         lowercase=False,
+        drop_words=("film", "not good"),
+        keep_words=("plot",),
         format="csv",
         delimiter="|",
         encoding="latin-1",
@@ -131,6 +135,10 @@ def test_what_is_written_is_what_is_read(tmp_path):
         skip_bad=True,
         vocabulary=str(tmp_path / "v.txt"),
         stop_words=["the", odd],
+        drop_words=(odd, "film"),
+        seed_words={"waiting": ["wait", odd]},
+        merge_topics=[[1, 2], [3, 4]],
+        rename_topics={"1": odd},
         min_df=0.1,
         ngrams=(1, 2),
         lowercase=False,
@@ -160,6 +168,7 @@ def test_what_is_written_is_what_is_read(tmp_path):
         ("covariates = [1]", "covariates must be"),
         ("ngrams = [1]", "ngrams must be two numbers"),
         ("[model]\nname = 'x'", "model must be str"),
+        ("drop_words = 'film'", "drop_words must be"),
         ("\xff", "has no|is not TOML"),
         ("a = " + "[" * 10_000, "is not TOML"),
     ],

@@ -43,8 +43,8 @@ def outcome(data, tmp_path_factory):
 def test_it_returns_what_the_command_prints(data, outcome, tmp_path, capfd):
     done = topicfocus("fit", data, *OPTIONS, "--topics", 3, "--out", tmp_path / "o", "--json")
     printed = json.loads(done.stdout)
-    mine = json.loads(json.dumps(outcome.result, allow_nan=False))
-    assert mine == outcome.result  # plain already
+    mine = json.loads(json.dumps(outcome.summary, allow_nan=False))
+    assert mine == outcome.summary  # plain already
     assert mine.pop("seconds") > 0 and printed.pop("seconds") > 0
     same(mine, printed)
     assert done.stderr.splitlines()[-1].startswith("Wrote ")
@@ -56,7 +56,7 @@ def test_without_a_folder_nothing_is_written_or_said(data, outcome, tmp_path, mo
     monkeypatch.chdir(tmp_path)
     found = workflow.fit_file(str(data), **COLUMNS, topics=3)
     assert found.folder is None and found.written == ()
-    same(found.result["held_out"], outcome.result["held_out"])
+    same(found.summary["held_out"], outcome.summary["held_out"])
     assert not list(tmp_path.iterdir())
     assert capfd.readouterr() == ("", "")
 
@@ -86,8 +86,8 @@ def test_options_are_those_of_the_command(data, tmp_path):
     )
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
-    del printed["seconds"], found.result["seconds"]
-    same(found.result, printed)
+    del printed["seconds"], found.summary["seconds"]
+    same(found.summary, printed)
     assert "awful" not in found.pipeline[0].vocabulary_
 
 

@@ -83,11 +83,10 @@ def test_a_fit_warns(tmp_path):
         label = np.where(reviews.target > 5, "good", "bad")
         csv.writer(stream).writerows([("text", "liked"), *zip(texts, label, strict=True)])
     how = {"text": "text", "target": "liked", "topics": 2, "inclusion_prior": 0.5}
-    with pytest.warns(UserWarning, match="'postcount' .* of class 'good'.*`stop_words`"):
+    with pytest.warns(UserWarning, match="'postcount' .* of class 'good'.*`drop_words`"):
         outcome = fit_file(tmp_path / "r.csv", **how, baseline=False)
-    assert any("postcount" in message for message in outcome.result["warnings"])
-    stop = ["english+", "postcount"]
+    assert any("postcount" in message for message in outcome.summary["warnings"])
     with pytest.warns(UserWarning, match="'terrible'"):  # nothing but opinions in these reviews
-        outcome = fit_file(tmp_path / "r.csv", **how, baseline=False, stop_words=stop)
-    assert not any("postcount" in message for message in outcome.result["warnings"])
-    assert "postcount" not in outcome.pipeline[0].vocabulary_
+        outcome = fit_file(tmp_path / "r.csv", **how, baseline=False, drop_words=["postcount"])
+    assert not any("postcount" in message for message in outcome.summary["warnings"])
+    assert outcome.words.set_index("word").loc["postcount", "kept"] == "no"

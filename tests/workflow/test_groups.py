@@ -77,7 +77,7 @@ def test_fit_file_keeps_groups_together(patients, caplog):
     held = {(row - 1) % 60 for row, p in zip(rows, part, strict=True) if p == "test"} - {7}
     kept = {(row - 1) % 60 for row, p in zip(rows, part, strict=True) if p == "train"} - {7}
     assert not held & kept and len(held) == pytest.approx(12, abs=1)
-    assert outcome.result["settings"]["group"] == "patient"
+    assert outcome.summary["settings"]["group"] == "patient"
     assert any("1 document has no 'patient': each is a group of its own" in s for s in said)
     assert any(s.startswith("Held out: ") and "of 61 groups" in s for s in said)
     assert not any("appear in the training set" in s for s in said)
@@ -115,7 +115,9 @@ def test_one_group_cannot_be_halved_and_that_is_found_before_the_fit(
     path = tmp_path / "two.csv"
     halves = [f"{row},{i % 2}" for i, row in enumerate(rows[1:])]
     path.write_text("\n".join([f"{rows[0]},half", *halves]))
-    monkeypatch.setattr("topicfocus.workflow.fit.fit_model", lambda *_: pytest.fail("fitted"))
+    monkeypatch.setattr(
+        "topicfocus.workflow.estimator.fit_estimator", lambda *_: pytest.fail("fitted")
+    )
     with pytest.raises(SettingError, match="cannot be halved"):
         fit_file(
             path, text="text", target="stars", group="half", topics=2, stability=2, test_share=0.5,

@@ -44,9 +44,9 @@ def test_the_page_has_the_effects_that_are_printed(fitted):
         written = list(csv.DictReader(file))
     effects = summary_of(folder / "explorer.html")["effects"]
     for name in ("low", "high", "change", "estimate", "lower", "upper"):
-        shown = [effects[name][int(row["topic"])][0] for row in written]
+        shown = [effects[name][int(row["component"])][0] for row in written]
         np.testing.assert_allclose([float(row[name]) for row in written], shown, rtol=1e-5)
-    shares = [effects["proportion_high"][int(row["topic"])] for row in written]
+    shares = [effects["proportion_high"][int(row["component"])] for row in written]
     np.testing.assert_allclose(
         [float(row["proportion_high"]) for row in written], shares, rtol=1e-5
     )

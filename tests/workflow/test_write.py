@@ -17,7 +17,7 @@ from topicfocus.workflow.write import (
     check_folder,
     new_folder,
     whole_file,
-    write_outcome,
+    write_result,
 )
 
 COLUMNS = {"text": "text", "target": "stars", "topics": 2}
@@ -54,12 +54,12 @@ def test_the_folder_is_the_outcome(outcome):
     assert [p.name for p in outcome.folder.parent.iterdir()] == ["o"]
     listed = json.loads((outcome.folder / MANIFEST_FILE).read_text())["files"]
     assert sorted([*listed, MANIFEST_FILE]) == list(outcome.written)
-    assert json.loads((outcome.folder / "metrics.json").read_text()) == outcome.result
+    assert json.loads((outcome.folder / "metrics.json").read_text()) == outcome.summary
 
 
 def test_topics_and_words_as_tables(outcome):
     topics, words = (rows_of(outcome.folder / name) for name in ("topics.csv", "words.csv"))
-    found = outcome.result["topics"]
+    found = outcome.summary["topics"]
     assert [int(row["topic"]) for row in topics] == [t["topic"] for t in found]
     assert [row["words"].split() for row in topics] == [t["words"] for t in found]
     for name in ("low", "high", "change", "estimate", "lower", "upper", "share"):
@@ -74,14 +74,14 @@ def test_topics_and_words_as_tables(outcome):
 
 def test_a_result_is_replaced_as_a_whole(outcome, folder):
     other = replace(
-        outcome, result={**outcome.result, "seconds": 1.5}, shown={"texts": []}, written=()
+        outcome, summary={**outcome.summary, "seconds": 1.5}, shown={"texts": []}, written=()
     )
     check_folder(folder, True, [])
     with pytest.warns(UserWarning, match="no explorer page"):
-        found = write_outcome(folder, other, overwrite=True)
+        found = write_result(folder, other, overwrite=True)
     assert json.loads((folder / "metrics.json").read_text())["seconds"] == 1.5
-    assert sorted(contents(folder)) == list(found.written)
-    assert "explorer.html" not in found.written  # that of the result before is gone
+    assert sorted(contents(folder)) == list(found)
+    assert "explorer.html" not in found  # that of the result before is gone
     assert [p.name for p in folder.parent.iterdir()] == ["o"]
 
 
@@ -91,7 +91,7 @@ def refused(folder, outcome, message):
     with pytest.raises(FileExistsError, match=message):
         check_folder(folder, True, [])
     with pytest.raises(FileExistsError, match=message):
-        write_outcome(folder, outcome, overwrite=True)
+        write_result(folder, outcome, overwrite=True)
     assert contents(folder) == before
     assert [p.name for p in folder.parent.iterdir() if p.name.startswith(".")] == []
 
@@ -129,7 +129,7 @@ def test_a_manifest_that_lists_other_files_removes_none_outside(outcome, folder)
     content = json.loads((folder / MANIFEST_FILE).read_text())
     content["files"]["../precious"] = content["files"][str(precious)] = "0"
     (folder / MANIFEST_FILE).write_text(json.dumps(content))
-    write_outcome(folder, outcome, overwrite=True)
+    write_result(folder, outcome, overwrite=True)
     assert precious.read_text() == "mine"
 
 
@@ -189,7 +189,7 @@ def test_nothing_is_left_after_an_error(tmp_path):
 def test_a_folder_that_appears_meanwhile_stays(outcome, folder):
     before = contents(folder)
     with pytest.raises(FileExistsError, match="during the fit"):
-        write_outcome(folder, outcome, overwrite=False)
+        write_result(folder, outcome, overwrite=False)
     assert contents(folder) == before
 
 
@@ -216,7 +216,7 @@ def test_no_room_for_a_file_of_a_result(outcome, tmp_path, monkeypatch, taken):
         with monkeypatch.context() as patch:
             patch.setattr(write, "_new_file", full)
             try:
-                write_outcome(folder, outcome, overwrite=True)
+                write_result(folder, outcome, overwrite=True)
             except OSError as error:
                 assert error.errno == errno.ENOSPC
             else:

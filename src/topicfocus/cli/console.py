@@ -9,7 +9,7 @@ import re
 import sys
 import textwrap
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
@@ -159,37 +159,29 @@ _LEVELS = re.compile(r"\||\S/\S.*\S/\S")
 
 def with_labels(result: dict[str, Any]) -> dict[str, Any]:
     """A result with the words of its topics as labels; itself where no word is such a code."""
-    parts: dict[str, Any] = {name: result[name] for name in _PARTS if name in result}
-    # Of an explanation, `words` is a dict of them.
-    own = [] if "kept" in (parts.get("words") or {}) else list(parts.get("words") or {})
-    names = list(dict.fromkeys([*own, *_words(parts, False)]))
+    names: dict[str, str] = {}
+    _map_words(result, lambda word: names.setdefault(word, word))
     if not any(_LEVELS.search(name) for name in names):
         return result
     from topicfocus.report.labels import readable
 
-    labels = dict(zip(names, readable(names), strict=True))
-    out = {name: _relabelled(part, labels, False) for name, part in parts.items()}
-    if own:
-        out["words"] = {labels[word]: amount for word, amount in parts["words"].items()}
-    return {**result, **out}
+    labels = dict(zip(names, readable(list(names)), strict=True))
+    return _map_words(result, labels.__getitem__)
 
 
-def _words(value: Any, inside: bool) -> Iterator[str]:
-    """Every word of a part of a result; `inside`: it stands where words do."""
+def _map_words(result: dict[str, Any], label: Callable[[str], str]) -> dict[str, Any]:
+    """A result with a function of every word in the parts that hold words."""
+    out = {**result, **{n: _mapped(result[n], label, False) for n in _PARTS if n in result}}
+    words = out.get("words")
+    if words is not None and "kept" not in words:  # of an explanation: amounts by words
+        out["words"] = {label(word): amount for word, amount in words.items()}
+    return out
+
+
+def _mapped(value: Any, label: Callable[[str], str], inside: bool) -> Any:
+    """`inside`: the value stands where words do. Other texts ("class") are no words."""
     if isinstance(value, dict):
-        for name, one in value.items():
-            # Records of words have numbers beside them, and other texts ("class") are no words.
-            yield from _words(one, name in _HOLD_WORDS)
-    elif isinstance(value, list):
-        for one in value:
-            yield from _words(one, inside)
-    elif inside and isinstance(value, str):
-        yield value
-
-
-def _relabelled(value: Any, labels: dict[str, str], inside: bool) -> Any:
-    if isinstance(value, dict):
-        return {name: _relabelled(v, labels, name in _HOLD_WORDS) for name, v in value.items()}
+        return {name: _mapped(v, label, name in _HOLD_WORDS) for name, v in value.items()}
     if isinstance(value, list):
-        return [_relabelled(one, labels, inside) for one in value]
-    return labels.get(value, value) if inside and isinstance(value, str) else value
+        return [_mapped(one, label, inside) for one in value]
+    return label(value) if inside and isinstance(value, str) else value

@@ -10,8 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from topicfocus.cli.console import printable, printable_values, result_console, with_labels
-from topicfocus.cli.show import percentage
-from topicfocus.workflow.write import joined
+from topicfocus.workflow.sentences import percentage, same_decimals, signed, topic_label
 
 _LISTED = 10
 #: Terms of the remainder.
@@ -26,20 +25,26 @@ def show(result: dict[str, Any], name: str) -> None:
     result, name = with_labels(printable_values(result)), printable(name)
     console.print(_first_line(result, name))
     if result["few_words"]:
-        n = result["relevant_words"]
-        known = (
-            "none of its words is"
-            if n == 0
-            else f"{n} of its words is"
-            if n == 1
-            else (f"only {n} of its words are")
-        )
-        remark = f"Few known words: {known} in the topics, so it is near a text without words."
-        console.print(Text(remark, style="yellow"))
+        console.print(Text(_few_words(result), style="yellow"))
     console.print()
     console.print(coloured(result, console.is_terminal and not console.no_color))
     console.print()
     console.print(_amounts(result))
+
+
+def _few_words(result: dict[str, Any]) -> str:
+    n = result["relevant_words"]
+    verb = "is" if n == 1 else "are"
+    which = "none of its words is" if n == 0 else f"only {n} of its words {verb}"
+    dropped = result["dropped_words"]
+    known = ""
+    if dropped:
+        shown = ", ".join(dropped[:_LISTED]) + (", ..." if len(dropped) > _LISTED else "")
+        known = f" Known, but not relevant to the target: {shown}."
+    return (
+        f"Few relevant words: {which} in the topics, so the prediction is near that of a document "
+        f"without words.{known}"
+    )
 
 
 def _first_line(result: dict[str, Any], name: str) -> Any:
@@ -93,7 +98,6 @@ def coloured(result: dict[str, Any], colours: bool) -> Any:
 
 
 def _amounts(result: dict[str, Any]) -> Any:
-
     table = Table(
         title=Text(f"What adds to the {result['explained']}"),
         box=box.SIMPLE_HEAD,
@@ -104,17 +108,18 @@ def _amounts(result: dict[str, Any]) -> Any:
     table.add_column("")
     table.add_column("", justify="right", no_wrap=True)
     mean = ", average covariates" if result["covariates"] else ""
-    table.add_row(f"a text without words{mean}", f"{result['base']:+.3f}")
+    amounts = list(result["words"].values())
+    number = same_decimals([result["base"], result["total"], *amounts], 4)
+    table.add_row(f"a text without words{mean}", signed(number(result["base"])))
     for row in result["covariates"]:
-        amount = Text(f"{row['amount']:+.3f}", style=_sign(row["amount"]))
         known = "not known" if row["value"] is None else f"{row['value']:g}"
-        table.add_row(Text(f"  {row['name']} = {known}"), amount)
-    _rows(table, list(result["words"].items()), "words")
+        table.add_row(Text(f"  {row['name']} = {known}"), _amount(row["amount"], number))
+    _rows(table, list(result["words"].items()), "words", number)
     if not result["words"]:
-        table.add_row("  no word of this text is known to the model", "")
-    _remainder(table, result.get("remainder"))
+        table.add_row("  no word of this text is in the topics", "")
+    _remainder(table, result.get("remainder"), number)
     table.add_section()
-    table.add_row("together", f"{result['total']:+.3f}", style="bold")
+    table.add_row("together", signed(number(result["total"])), style="bold")
     if not np.isclose(result["total"], result["after"]):  # on another scale than the target
         what, shown = ("probability", percentage) if result["probability"] else ("expected", _value)
         ends = f"{shown(result['before'])} → {shown(result['after'])}"
@@ -122,29 +127,33 @@ def _amounts(result: dict[str, Any]) -> Any:
     table.add_section()
     table.add_row("what the words add, by topic", "")
     topics = sorted(result["topics"], key=lambda row: -abs(row["amount"]))
-    named = [(f"{row['topic']}: {joined(row['words'])}", row["amount"]) for row in topics]
-    _rows(table, named, "topics")
+    named = [(topic_label(row), row["amount"]) for row in topics]
+    _rows(table, named, "topics", number)
     return table
 
 
-def _remainder(table: Any, found: dict[str, Any] | None) -> None:
-    """What all words and pairs of words add beyond the topics: one line, and its strongest terms."""
+def _remainder(table: Any, found: dict[str, Any] | None, number: Any) -> None:
+    """What all words and pairs add beyond the topics: one line, and its strongest terms."""
     if found is None:
         return
-    amount = Text(f"{found['amount']:+.3f}", style=_sign(found["amount"]))
-    table.add_row("the remainder of the text", amount)
-    terms = [f"{term} {value:+.3f}" for term, value in list(found["terms"].items())[:_TERMS]]
+    table.add_row("the remainder of the text", _amount(found["amount"], number))
+    strongest = list(found["terms"].items())[:_TERMS]
+    terms = [f"{term} {signed(number(value))}" for term, value in strongest]
     if terms:
         table.add_row(Text(f"  mostly {', '.join(terms)}", style="dim"), "")
 
 
-def _rows(table: Any, parts: list[tuple[str, float]], what: str) -> None:
+def _rows(table: Any, parts: list[tuple[str, float]], what: str, number: Any) -> None:
     """The strongest parts, from what adds most, and the sum of the others."""
     for name, amount in sorted(parts[:_LISTED], key=lambda part: -part[1]):
-        table.add_row(Text(f"  {name}"), Text(f"{amount:+.3f}", style=_sign(amount)))
+        table.add_row(Text(f"  {name}"), _amount(amount, number))
     rest = [amount for _, amount in parts[_LISTED:]]
     if rest:
-        table.add_row(f"  {len(rest)} more {what}", f"{np.sum(rest):+.3f}")
+        table.add_row(f"  {len(rest)} more {what}", signed(number(float(np.sum(rest)))))
+
+
+def _amount(amount: float, number: Any) -> Text:
+    return Text(signed(number(amount)), style=_sign(amount))
 
 
 def _sign(amount: float) -> str:

@@ -105,9 +105,7 @@ def fit(args: argparse.Namespace) -> None:
         raise SettingError("name a file to read: topicfocus fit FILE, or file in the --config.")
     if config.out is None:
         config = replace(config, out=default_folder(config.paths[0]))
-    outcome = run(config)
-    _show_fit(outcome.result, args.json)
-    _say_written(outcome)
+    _show_fit(run(config), args.json)
 
 
 def _stop_words(args: argparse.Namespace) -> dict[str, Any]:
@@ -119,21 +117,29 @@ def _stop_words(args: argparse.Namespace) -> dict[str, Any]:
     return {"stop_words": read_stop_words(args.stop_words, getattr(args, "encoding", "utf-8"))}
 
 
-def _show_fit(result: dict[str, Any], as_json: bool) -> None:
+def _show_fit(result: Any, as_json: bool) -> None:
+    """Print a result, then the names of the files that were written."""
     if as_json:
-        print_json(result)
+        print_json(result.summary)
     else:
-        from topicfocus.cli.show import show
+        from topicfocus.cli.show import show as show_result
 
-        show(result)
+        show_result(result.summary, result.folder)
     sys.stdout.flush()
+    if result.folder is not None:
+        log.info(f"Wrote {result.folder}/: {', '.join(result.written)}.")
 
 
-def _say_written(outcome: Any) -> None:
-    from topicfocus.workflow.write import EXPLORER_FILE
+def show(args: argparse.Namespace) -> None:
+    from topicfocus.cli.show import show as show_result
+    from topicfocus.workflow.saved import read_summary
 
-    names = [f"{n} (for a browser)" if n == EXPLORER_FILE else n for n in outcome.written]
-    log.info(f"Wrote {outcome.folder}/: {', '.join(names)}.")
+    folder = make_config(args).model
+    summary = read_summary(folder)
+    if args.json:
+        print_json(summary)
+    else:
+        show_result(summary, folder)
 
 
 def demo(args: argparse.Namespace) -> None:
@@ -148,20 +154,19 @@ def demo(args: argparse.Namespace) -> None:
         )
     if file is None and config.data == "auto":
         log.info("For 25,000 real reviews: pip install 'topicfocus[demo]'.")
-    outcome = run_demo(file, config)
-    _show_fit(outcome.result, args.json)
-    if outcome.folder is not None:
-        _say_written(outcome)
-        return
-    log.info(
-        "Nothing was written. With --out DIR the model is kept for predict and explain, with its "
-        "metrics, predictions and the explorer page."
-    )
+    result = run_demo(file, config)
+    _show_fit(result, args.json)
+    if result.folder is None:
+        log.info(
+            "Nothing was written. With --out DIR the model is kept for predict and explain, with "
+            "its metrics, predictions and the explorer page."
+        )
 
 
 def predict(args: argparse.Namespace) -> None:
     config = make_config(args)
-    from topicfocus.workflow.predict import model_files, run_predict
+    from topicfocus.workflow.predict import run_predict
+    from topicfocus.workflow.saved import model_files
     from topicfocus.workflow.write import check_file, whole_file, write_tables
 
     if config.out == "-":
@@ -208,6 +213,7 @@ _COMMANDS = {
     "demo": demo,
     "fit": fit,
     "tune": fit,
+    "show": show,
     "predict": predict,
     "explain": explain,
     "report": report,

@@ -642,7 +642,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         >>> reviews = make_reviews(300, random_state=0)
         >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
         >>> found = model.explain(reviews.counts[:4], vocabulary=reviews.vocabulary)
-        >>> bool(np.allclose(found.predictor[:, 0], model.predict(reviews.counts[:4])))
+        >>> bool(np.allclose((found.predictor + found.limit)[:, 0], found.after[:, 0]))
         True
         """
         documents = self._new_documents(X, exposure=exposure, covariates=covariates)

@@ -8,7 +8,7 @@ score of a class has no meaning by itself (`topicfocus.contributions`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from topicfocus.contributions import against_rest, contrast, contributions, log_
 from topicfocus.corpus import Corpus
 from topicfocus.counts import in_memory
 from topicfocus.estimators.documents import Documents
+from topicfocus.estimators.explanation_html import explanation_html
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.model import ModelState
 from topicfocus.text.errors import printable
@@ -31,9 +32,10 @@ class Explanation:
     """Contributions to the linear predictors of documents; they add up exactly.
 
     For every predictor, base + covariates + words + remainder = base + covariates + topics +
-    remainder = `predictor`: the target itself if it is real-valued, the logarithm of a count, the
-    position on the scale of a rating, the log odds of the second of two classes, and for more
-    classes the log odds of each against all others, log P(c) - log(1 - P(c)).
+    remainder = `predictor`: the target itself if it is real-valued (before the ends of its scale
+    limit it), the logarithm of a count, the position on the scale of a rating, the log odds of the
+    second of two classes, and for more classes the log odds of each against all others,
+    log P(c) - log(1 - P(c)).
 
     Attributes
     ----------
@@ -60,6 +62,9 @@ class Explanation:
     remainder : tuple of sparse arrays (documents, terms), one per predictor
         Contributions of the terms of the remainder; no terms without a remainder.
     term_names : array of str
+    limit : array (documents, predictors)
+        What the ends of a scale such as 1 to 5 change in the prediction: `predictor` + `limit` is
+        the predicted target if it is real-valued. Zero inside the scale, and for other targets.
     """
 
     predictor_names: tuple[str, ...]
@@ -74,9 +79,10 @@ class Explanation:
     after: np.ndarray
     chosen: np.ndarray
     relevant: np.ndarray
-    topic_words: tuple[str, ...] = ()
-    remainder: tuple[sparse.csr_array, ...] = ()
-    term_names: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=object))
+    topic_words: tuple[str, ...]
+    remainder: tuple[sparse.csr_array, ...]
+    term_names: np.ndarray
+    limit: np.ndarray
 
     def __len__(self) -> int:
         return len(self.base)
@@ -97,6 +103,7 @@ class Explanation:
             chosen=self.chosen[index],
             relevant=self.relevant[index],
             remainder=tuple(m[index] for m in self.remainder),
+            limit=self.limit[index],
         )
 
     @property
@@ -138,8 +145,12 @@ class Explanation:
             )
         return printable("\n".join(self._lines(int(l)) for l in self.chosen[0]))
 
+    def _repr_html_(self) -> str:
+        return explanation_html(self)
+
     def _lines(self, l: int) -> str:
-        total = self.predictor[0, l]
+        limit = self.limit[0, l]
+        total = self.predictor[0, l] + limit
         before, after = self.before[0, l], self.after[0, l]
         lines = [f"{self.predictor_names[l]}: {total:.4g}"]
         if not np.isclose(total, after):  # on another scale than the target
@@ -159,6 +170,8 @@ class Explanation:
             lines.append(f"  {'remainder':<24}{self.remainder_amounts(l)[0]:+.4g}")
             terms = [f"{term} {amount:+.2g}" for term, amount in self.top_terms(0, l)[:_SHOWN]]
             lines.append(f"    of which {', '.join(terms)}")
+        if limit:
+            lines.append(f"  {'end of the scale':<24}{limit:+.4g}")
         return "\n".join([*lines, "  by topic:", *self._topic_lines(l)])
 
     def _topic_lines(self, l: int) -> list[str]:
@@ -227,6 +240,7 @@ def explain(
         topic_words,
         tuple(_with_values(terms[l], amounts.terms[:, l]) for l in every if terms),
         _term_names(fitted, np.asarray(word_names)),
+        np.hstack([part.limit(full) for part in fitted.parts]),
     )
 
 
@@ -256,7 +270,8 @@ def _with_values(rows: sparse.csr_array, values: np.ndarray) -> sparse.csr_array
 class _Amounts:
     """Contributions: `base` documents x predictors, `words` nonzero counts x predictors.
 
-    `terms` are those of the remainder, nonzero counts x predictors. `topics`, `covariates` and `average` are documents x topics (or covariates) x predictors.
+    `terms` are those of the remainder, nonzero counts x predictors. `topics`, `covariates` and
+    `average` are documents x topics (or covariates) x predictors.
     """
 
     base: np.ndarray
@@ -285,8 +300,9 @@ def _against_others(
     """Contributions to scores of classes as contributions to log odds against all others.
 
     `empty` and `full` are the scores without and with the words. `owners` are the documents of the
-    nonzero counts of words and terms, `removal` is the change of the scores if it is removed. Covariates contribute from
-    their average on, so that base and average are the log odds of the empty document.
+    nonzero counts of words and terms, `removal` is the change of the scores if a word is removed.
+    Covariates contribute from their average on, so that base and average are the log odds of the
+    empty document.
     """
     out = _Amounts(*(part.copy() for part in vars(amounts).values()))
     before, after = empty[:, where], full[:, where]

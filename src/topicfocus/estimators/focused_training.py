@@ -143,9 +143,7 @@ class FocusedTrainer:
             fitted = self._add_remainder(fitted, everyone, targets)
         return fitted, None
 
-    def _add_remainder(
-        self, fitted: Fitted, documents: Documents, targets: TargetModel
-    ) -> Fitted:
+    def _add_remainder(self, fitted: Fitted, documents: Documents, targets: TargetModel) -> Fitted:
         options = FitOptions(low_fidelity=True, fixed_inclusion=fitted.inclusion_prior)
         parts = replace(self, verbose=False)
 

@@ -103,7 +103,7 @@ def _split(
 
 
 def terms_of(corpus: Corpus) -> tuple[sparse.csr_array, np.ndarray | None]:
-    """Counts that a remainder is fitted to, and the names of their columns if they have own ones."""
+    """Counts that a remainder is fitted to, and names of their columns if these are its own."""
     if corpus.remainder is None:
         return corpus.counts, None  # type: ignore[return-value]
     names = getattr(corpus.remainder, "feature_names", None)
@@ -167,9 +167,7 @@ def _null(column: Column) -> np.ndarray:
     return deviance(column, column.offset + level(column))
 
 
-def _level(
-    column: Column, x: sparse.csr_array, coef: np.ndarray, inside: np.ndarray
-) -> np.ndarray:
+def _level(column: Column, x: sparse.csr_array, coef: np.ndarray, inside: np.ndarray) -> np.ndarray:
     """c: with it, the mean of the predictions is the mean of the target."""
     some = np.flatnonzero(np.diff(x.indptr) > 0)
     column = replace(column, offset=inside[:, column.where])
@@ -183,21 +181,30 @@ def _with_variances(
     paths: list[Path],
     n_jobs: int | None,
 ) -> Fitted:
-    """δ, ρ and τ of the sum, from its errors in the validation documents."""
+    """δ, ρ and τ of the sum, from its errors in the validation documents.
+
+    Where log p is quadratic, the variances of the topics are reduced as much as the squared error
+    of the validation documents is; other families estimate them from these documents.
+    """
     mixes = fitted.mixes(held.corpus, n_jobs)
     bare = replace(fitted, variance_factor=None, extra_variance=None)
     spread = bare.predictor_variance(held.corpus, mixes, n_jobs)
     factors, extra = list(fitted.variance_factor or ()), list(fitted.extra_variance or ())
     families = [family for family, _ in fitted.state.family.split()]
     for t, (column, path) in enumerate(zip(columns, paths, strict=True)):
-        if path.penalty is not None and column.width == 1:
-            own = column.of(spread)[:, column.where.start]
-            delta, factors[t], extra[t] = variance_parts(column, path.predictor, own)
-            families[t] = families[t].with_noise_variance(delta)
+        if path.penalty is None or column.width > 1:
+            continue
+        noise = families[t].noise_variance
+        if noise is not None and families[t].is_quadratic:
+            left = float(column.weight @ path.both) / float(column.weight @ path.topics)
+            factors[t] *= left
+            families[t] = families[t].with_noise_variance(left * noise)
+            continue
+        own = column.of(spread)[:, column.where.start]
+        noise, factors[t], extra[t] = variance_parts(column, path.predictor, own)
+        families[t] = families[t].with_noise_variance(noise)
     state = replace(fitted.state, family=fitted.state.family.join(families))
-    return replace(
-        fitted, state=state, variance_factor=tuple(factors), extra_variance=tuple(extra)
-    )
+    return replace(fitted, state=state, variance_factor=tuple(factors), extra_variance=tuple(extra))
 
 
 def held_out_completeness(

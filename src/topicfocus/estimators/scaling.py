@@ -26,6 +26,9 @@ SMALLEST_STD = 1e-100
 RESOLUTION = 2.0**-24
 #: Largest distance of a later target from the median of the first ones, in standard deviations.
 _FARTHEST = 1e8
+#: Training documents with, and without, a covariate for which a column says that it is missing. The
+#: coefficient of a column that differs in fewer documents would be little more than their noise.
+FEWEST_INDICATED = 10
 
 
 def round_scaled(z: np.ndarray) -> np.ndarray:
@@ -179,8 +182,8 @@ class Imputation:
     median : array (covariates,)
         Weighted median over the training documents.
     indicated : array of int
-        Covariates that are missing in some training document. Each has an indicator column (1 where
-        it is missing) after all covariates.
+        Covariates that are missing in ten training documents or more, and known in as many. Each
+        has an indicator column (1 where it is missing) after all covariates.
     """
 
     median: np.ndarray
@@ -199,8 +202,9 @@ class Imputation:
             weighted_median(column[seen], weight[seen])
             for column, seen in zip(covariates.T, known.T, strict=True)
         ]
-        missing = np.isnan(covariates[weight > 0]).any(axis=0)
-        return Imputation(np.array(medians), np.flatnonzero(missing))
+        missing = weight @ np.isnan(covariates)
+        enough = np.minimum(missing, weight.sum() - missing) >= FEWEST_INDICATED
+        return Imputation(np.array(medians), np.flatnonzero(enough))
 
     def impute(self, covariates: np.ndarray) -> np.ndarray:
         """Covariates without missing values, and the indicator columns."""

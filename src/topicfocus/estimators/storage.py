@@ -26,8 +26,7 @@ from topicfocus.joint.settings import Hyperparameters
 from topicfocus.model import ModelState
 from topicfocus.persistence import register, register_record
 from topicfocus.remainder import Completeness, Remainder
-from topicfocus.text.counter import TokenCounter
-from topicfocus.text.counter_parameters import read_orders
+from topicfocus.text.counter import TokenCounter, read_orders
 
 _RECORDS = (
     Coding,

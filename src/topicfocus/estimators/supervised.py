@@ -88,7 +88,8 @@ class TopicRegressor(RegressorMixin, TopicModel):
             E of ``family="poisson"``: y ~ Poisson(E e^f).
         covariates : array (documents, covariates), optional
             Numbers that enter the linear predictor in addition to the topics; pass them to predict,
-            too.
+            too. NaN is replaced by the median of the training documents, and a column that says
+            where it was is added if it is missing in ten of them or more, and known in as many.
         X_val, y_val, sample_weight_val, exposure_val, covariates_val : optional
             Validation documents. Without them, models of the constrained objective use a part of X
             (`validation_fraction`), and joint models keep their last epoch. With them, a joint
@@ -193,6 +194,10 @@ class TopicRegressor(RegressorMixin, TopicModel):
         self, X: Any, return_std: bool = False, exposure: Any = None, covariates: Any = None
     ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
         """E[y | f] of each document: b + η·θ̂, its exponential, or the expected level.
+
+        If at least 0.5% of the training targets, and two or more, are at the smallest or at the
+        largest value of a real-valued target, that is an end of its scale, such as 1 and 5 stars.
+        Predictions are not beyond the ends of the scale.
 
         Parameters
         ----------
@@ -429,7 +434,8 @@ class TopicClassifier(ClassifierMixin, TopicModel):
             A document of weight 2 counts like two copies of it.
         covariates : array (documents, covariates), optional
             Numbers that enter the linear predictor in addition to the topics; pass them to predict,
-            too.
+            too. NaN is replaced by the median of the training documents, and a column that says
+            where it was is added if it is missing in ten of them or more, and known in as many.
         X_val, y_val, sample_weight_val, covariates_val : optional
             Validation documents. Without them, models of the constrained objective use a part of X
             (`validation_fraction`), stratified by class, and joint models keep their last epoch.

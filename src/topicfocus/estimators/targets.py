@@ -369,8 +369,17 @@ class TargetPart:
         return self.where.stop - self.where.start
 
     def mean(self, predictor: np.ndarray) -> np.ndarray:
-        """E[y | f] in the units of the target."""
+        """E[y | f] in the units of the target, within the ends of its scale."""
+        return np.clip(self._sum(predictor), *self.coding.bounds(self.family))
+
+    def _sum(self, predictor: np.ndarray) -> np.ndarray:
         return self.family.expected_target(predictor[:, self.where], self.coding.labels)
+
+    def limit(self, predictor: np.ndarray) -> np.ndarray:
+        """What the ends of the scale change in E[y | f], documents x predictors of the target."""
+        if self.coding.is_class:
+            return np.zeros((len(predictor), self.width))
+        return (self.mean(predictor) - self._sum(predictor))[:, None]
 
     def variance(self, predictor: np.ndarray, spread: np.ndarray) -> np.ndarray:
         """Var y in the units of the target."""

@@ -3,8 +3,7 @@
     J = Σ_d [ Σ_t w_dt log p(y_dt | b + o_d + ζᵀz_d + ηᵀθ̂_d)
               + Σ_v c_dv φ_v log(β_v·θ̂_d) + Σ_k a_k log θ̂_dk ]
 
-with θ̂_d the mode given the words alone, as in prediction. The statistics are sums over documents,
-like those of the joint objective.
+θ̂_d being the mode given the words alone, as in prediction.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import numpy as np
 from topicfocus.counts import Rows
 from topicfocus.families import for_kernels
 from topicfocus.kernels.constrained import (
-    GRADIENTS,
     ConstrainedStats,
     constrained_documents,
     many_topics,
@@ -37,9 +35,8 @@ class ConstrainedPass:
         The three sums of J; `value` is their total.
     log_topic_gradient : array (words, topics)
         ∂J/∂log β_vk.
-    word_log_likelihood, push : arrays (words,)
-        Σ_d c log(β_v·θ̂) and Σ_d c z: ∂J/∂φ_v is their sum. The first is the word's part of the
-        likelihood of the words, the second its effect on the prediction.
+    word_log_likelihood, response : arrays (words,)
+        Σ_d c log(β_v·θ̂) and Σ_d c z, the parts of the words and of the targets in ∂J/∂φ_v.
     coef_gradient : array like η
     intercept_gradient : array (predictors,)
     covariate_gradient : array (covariates, predictors)
@@ -50,7 +47,7 @@ class ConstrainedPass:
     target: float
     log_topic_gradient: np.ndarray
     word_log_likelihood: np.ndarray
-    push: np.ndarray
+    response: np.ndarray
     coef_gradient: np.ndarray
     intercept_gradient: np.ndarray
     covariate_gradient: np.ndarray
@@ -68,9 +65,9 @@ def constrained_pass(
     max_steps: int = 30,
     tolerance: float = 1e-7,
 ) -> ConstrainedPass:
-    """Find θ̂ of every document (from `theta`, updated in place), and J with its gradient.
+    """Find θ̂ of every document, from `theta` and in place, and J with its gradient.
 
-    Bit-identical for every number of threads.
+    The result is the same for every number of threads.
     """
     weights = word_weights(state, "tight")
     n_words, n_topics = state.topic_word.shape
@@ -95,7 +92,7 @@ def constrained_pass(
         target=float(stats.parts[2]),
         log_topic_gradient=stats.word_topic,
         word_log_likelihood=stats.word_log_likelihood + scale,
-        push=stats.word_push,
+        response=stats.word_response,
         coef_gradient=(theta.T @ slope).reshape(state.coef.shape),
         intercept_gradient=slope.sum(axis=0),
         covariate_gradient=covariates.T @ slope,
@@ -109,6 +106,6 @@ def _documents(
     corpus, (theta, slope) = LocalCorpus(*rows, *given), changed
     many = many_topics(len(prior))
     constrained_documents(
-        GRADIENTS, 0, rows.n_docs, corpus, table, prior, coef, family, theta, slope, budget, many,
+        True, 0, rows.n_docs, corpus, table, prior, coef, family, theta, slope, budget, many,
         total,
     )  # fmt: skip

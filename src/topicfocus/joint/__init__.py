@@ -1,10 +1,11 @@
 """The joint models: LDA, sLDA and pf-sLDA (Ren, Kunes and Doshi-Velez, 2020).
 
-Words and targets are explained together, and a document's topic proportions depend on both during
-training. `bounds` has the terms of the ELBO, `updates` the closed-form updates, `statistics` the
-sums over documents that both need, `selection` the word switches of the tight bound. Solvers:
-`coordinate` (coordinate ascent), `stochastic` (minibatches), `gradient` (the algorithm of the
-paper), all run by `solver.run`; `online` learns from batches.
+One likelihood has words and targets, and the topic proportions of a document depend on both during
+training. `settings` has the hyperparameters, `bounds` the terms of the ELBO, `updates` the
+closed-form updates, `coefficients` those of η, `statistics` the sums over documents, `selection`
+the word switches of the tight bound, `likelihood` the exact likelihood. The solvers are
+`coordinate` (coordinate ascent), `stochastic` (minibatches) and `gradient` (the algorithm of the
+authors), which `solver.run` runs; `online` learns from batches.
 """
 
 from topicfocus.joint.coordinate import CoordinateSolver

@@ -1,10 +1,10 @@
-"""The eight terms of the bound, by name, for every document (the paper's appendix, corrected).
+"""The eight terms of the bound of every document (appendix of Ren et al. 2020, with our errata).
 
     ELBO = E log p(θ) + E log p(z|θ) + E log p(y|θ) + E log p(ξ) + E log p(w|z,ξ)
            - E log q(θ) - E log q(z) - E log q(ξ)
 
-Both bounds have all eight. In the tight one q(z | ξ=0, θ) = p(z | θ): the terms of z then hold
-(1-φ) E[Σ_k θ_k log θ_k] each, which cancels.
+Both bounds have all eight terms. In the tight bound q(z | ξ=0, θ) = p(z | θ), so that both terms of
+z contain (1-φ) E[Σ_k θ_k log θ_k], which cancels.
 """
 
 from __future__ import annotations
@@ -19,28 +19,27 @@ from topicfocus.families import for_kernels
 from topicfocus.joint.settings import Hyperparameters
 from topicfocus.kernels.likelihood import expectation_rows, in_blocks
 from topicfocus.model import ModelState, Problem
-from topicfocus.proportions import possible_words, word_weights
+from topicfocus.proportions import possible_words, responsibilities, word_weights
 
-#: Terms that enter the bound with a minus sign.
+#: Terms with a minus sign in the bound.
 NEGATIVE = ("log_q_theta", "log_q_z", "log_q_xi")
 TERMS = ("log_p_theta", "log_p_z", "log_p_y", "log_p_xi", "log_p_w", *NEGATIVE)
 
-_BLOCK = 200_000  # nonzero counts held with their responsibilities at a time
-
 
 def total(terms: dict[str, np.ndarray]) -> np.ndarray:
-    """Their signed sum: the bound of every document."""
+    """The signed sum of the terms, the bound of every document."""
     return sum((-terms[t] if t in NEGATIVE else terms[t] for t in TERMS), start=np.zeros(()))
 
 
 def bound_terms(
     problem: Problem, state: ModelState, hyper: Hyperparameters, concentration: np.ndarray
 ) -> dict[str, np.ndarray]:
-    """Each term for each document, at the responsibilities that are optimal for γ.
+    """Each term for each document, at the optimal responsibilities given γ.
 
     Returns
     -------
-    dict of arrays (documents,), the keys being `TERMS`.
+    dict of arrays (documents,)
+        The keys are `TERMS`.
     """
     gamma = concentration
     total_gamma = gamma.sum(axis=1)
@@ -60,7 +59,7 @@ def bound_terms(
 
 def _target_term(problem, state, gamma, total_gamma) -> np.ndarray:
     """Σ_t w_t E[log p(y_t | f)]: -½ log 2πδ - (y² - 2y η·E[θ] + ηᵀE[θθᵀ]η)/2δ when Gaussian."""
-    if not np.any(problem.target_weights > 0):  # one column of zeros, whatever the family expects
+    if not np.any(problem.target_weights > 0):  # without targets, whatever the family
         return np.zeros(problem.n_docs)
     mean = gamma / total_gamma[:, None]
     coef = state.coef_rows.T
@@ -99,36 +98,23 @@ def _word_terms(problem, state, hyper, gamma, total_gamma, log_theta) -> dict:
         axis=1,
     )
     log_topics = np.log(np.maximum(state.topic_word, 1e-300))
-    first = 0
-    while first < n_docs:
-        # As many documents as fit a block, at least one.
-        last = int(np.searchsorted(counts.indptr, counts.indptr[first] + _BLOCK, side="right")) - 1
-        last = min(max(last, first + 1), n_docs)
-        lo, hi = counts.indptr[first], counts.indptr[last]
-        doc = np.repeat(np.arange(first, last), np.diff(counts.indptr[first : last + 1]))
-        word = counts.indices[lo:hi]
-        count = counts.data[lo:hi] * known[word]
-        r = weights.table.table[word] * np.exp(log_theta[doc])
-        r /= r.sum(axis=1, keepdims=True)
-        share = count * phi[word] if tight else count
-        relevant = share[:, None] * r
-        explained = (count * phi[word])[:, None] * r
+    for block in responsibilities(counts, weights.table.table, np.exp(log_theta)):
+        doc, word, r = block.doc, block.word, block.r
+        count = block.count * known[word]
+        relevant = count * phi[word] if tight else count
 
-        def add(name, values, doc=doc, first=first, last=last):
-            out[name][first:last] += np.bincount(
-                doc - first, weights=values, minlength=last - first
-            )
+        def add(name, values, block=block):
+            out[name][block.first : block.last] += block.sums(values)
 
-        add("log_p_z", np.sum(relevant * log_theta[doc], axis=1))
-        add("log_q_z", np.sum(relevant * np.log(np.maximum(r, 1e-300)), axis=1))
-        add("log_p_w", np.sum(explained * log_topics[word], axis=1))
+        add("log_p_z", relevant * np.sum(r * log_theta[doc], axis=1))
+        add("log_q_z", relevant * np.sum(r * np.log(np.maximum(r, 1e-300)), axis=1))
+        add("log_p_w", count * phi[word] * np.sum(r * log_topics[word], axis=1))
         if tight:
-            outside = (counts.data[lo:hi] * possible[word] - share) * spread[doc]
+            outside = (block.count * possible[word] - relevant) * spread[doc]
             add("log_p_z", outside)
             add("log_q_z", outside)
-        first = last
     if hyper.selects:
-        # Not a product with `possible`: 0·log 0 of a word that is in neither channel is no number.
+        # A product with `possible` would be NaN for a word in neither channel (0·log 0).
         background = np.where(possible, state.background, 1.0)
         out["log_p_w"] += counts @ xlogy(1 - phi, background)
     return out

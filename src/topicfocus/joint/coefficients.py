@@ -1,10 +1,10 @@
-"""The targets' part of the objective as a function of η, ζ and the families, γ fixed.
+"""The expected log-likelihood of the targets as a function of η, ζ and the families, with γ fixed.
 
     Q(η, ζ) = Σ_d Σ_t w_dt E[log p(y_dt | f_d)],  f_dl of mean μ_dl and variance ν_dl,
     μ_dl = o_dl + ζ_l·z_d + η_l·θ̄_d,  ν_dl = (Σ_k η_lk² θ̄_dk - (η_l·θ̄_d)²)/(γ_d0 + 1).
 
-Gaussian targets make Q quadratic, so that one Newton step is the closed form
-η = (Σ E[θθᵀ])⁻¹ Σ y E[θ] of the paper; every other family takes a few.
+For Gaussian targets Q is quadratic, and one Newton step is the closed form
+η = (Σ E[θθᵀ])⁻¹ Σ y E[θ] of Ren, Kunes and Doshi-Velez (2020). Other families need a few steps.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _HALVINGS = 30
 
 @dataclass(frozen=True)
 class CoefGradient:
-    """∇Q in η (shaped like it), in ζ (covariates x predictors) and in the families' parameters."""
+    """∇Q in η (with its shape), ζ (covariates x predictors) and the parameters of the families."""
 
     coef: np.ndarray
     covariates: np.ndarray
@@ -41,9 +41,9 @@ def penalty_of(state: ModelState, penalty: float) -> float:
 
 
 class TargetMoments:
-    """θ̄ and γ₀ of the documents that have a target, and Q with its derivatives there.
+    """θ̄ and γ₀ of the documents with targets, and Q with its derivatives.
 
-    Parameters of all predictors are one matrix, (topics + covariates) x predictors: η over ζ.
+    The coefficients are one matrix, (topics + covariates) x predictors, η above ζ.
     """
 
     def __init__(self, problem: Problem, concentration: np.ndarray) -> None:
@@ -78,9 +78,9 @@ class TargetMoments:
         return float(self._rows(family, mu, nu)[0].sum())
 
     def derivatives(self, family: Any, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """∇Q and, for each predictor, a positive semi-definite stand-in for -∇²Q.
+        """∇Q and, for each predictor, a positive semi-definite approximation of -∇²Q.
 
-        Exact for Gaussian targets; for the others the curvature of a quadratic below Q.
+        Exact for Gaussian targets, otherwise the curvature of a quadratic lower bound of Q.
         """
         gradient, bend, spread = self._slopes(family, coef)
         size = self.design.shape[1]
@@ -97,11 +97,11 @@ class TargetMoments:
         return self._slopes(family, coef)[0]
 
     def _slopes(self, family: Any, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """∇Q, and what its curvature is made of, documents x predictors."""
+        """∇Q and the two factors of its curvature, documents x predictors."""
         mu, nu = self.predictor(coef)
         _, slope, by_variance = self._rows(family, mu, nu)
-        # E log p falls by -∂/∂ν for each unit of E f²: exact for Gaussian targets, and the
-        # quadratic minoriser of the bound for the others.
+        # ∂/∂ν is the change of E log p per unit of E f²: exact for Gaussian targets, a quadratic
+        # minoriser of the bound for the others.
         bend = 2.0 * by_variance
         spread = bend / (self.total + 1.0)[:, None]
         eta = coef[: self.n_topics]
@@ -113,7 +113,7 @@ class TargetMoments:
 
 
 def stacked(state: ModelState, n_covariates: int) -> np.ndarray:
-    """η over ζ, (topics + covariates) x predictors."""
+    """η above ζ, (topics + covariates) x predictors."""
     zeta = state.covariate_coef
     if zeta is None:
         zeta = np.zeros((n_covariates, state.n_predictors))
@@ -126,7 +126,7 @@ def _unstacked(state: ModelState, coef: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def coef_gradient(problem: Problem, state: ModelState, concentration: np.ndarray) -> CoefGradient:
-    """∇Q at the state's η, ζ and family."""
+    """∇Q at η, ζ and the family of a state."""
     n_covariates = 0 if problem.covariates is None else problem.covariates.shape[1]
     if not problem.supervised:
         return CoefGradient(
@@ -163,7 +163,7 @@ def update_coef(
         gradient = gradient - penalty * coef
         step = np.empty_like(coef)
         for l in range(coef.shape[1]):
-            # A trace of ridge keeps a topic that no document uses from making this singular.
+            # A small ridge, because a topic that no document uses would make this singular.
             ridge = penalty + 1e-10 * np.trace(curvature[l]) / len(coef)
             step[:, l] = np.linalg.solve(curvature[l] + ridge * np.eye(len(coef)), gradient[:, l])
         rate, rose = 1.0, False

@@ -1,8 +1,8 @@
 """Coordinate ascent: infer every document, then update every global block in closed form.
 
-With the closed-form inclusion update the bound never falls. With ``selection="sort_and_cut"`` the
-inclusion step is the scalar equation of `joint.selection`, annealed from T = 1 to nearly
-0, after a burn-in in which topics form before words are selected; at the end φ is exactly 0 or 1.
+With the closed-form update of the inclusion the bound never falls. With
+``selection="sort_and_cut"`` the inclusion solves the scalar equation of `joint.selection`, annealed
+from T = 1 to nearly 0 after a burn-in in which topics form; at the end φ is exactly 0 or 1.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from topicfocus.model import ModelState, Problem
 
 @dataclass(frozen=True)
 class CoordinateState:
-    """The parameters, the γ of every document, and the epoch.
+    """The parameters, γ of every document, and the epoch.
 
-    While sort-and-cut runs, `parameters.topic_word` is a table of counterfactual profiles: the rows
-    of dropped words are what they would be if kept, and only Σ_v φ_v β_vk = 1 holds. `past` are
-    statistics of documents no longer at hand; they count for everything but η and its family.
-    `objective` is the bound of the epoch before.
+    During sort-and-cut, rows of `parameters.topic_word` of dropped words are those that the words
+    would have if they were kept, and only Σ_v φ_v β_vk = 1 holds. `past` has statistics of
+    documents no longer in memory, for all parameters but η and its family. `objective` is the bound
+    of the previous epoch.
     """
 
     problem: Problem
@@ -50,28 +50,28 @@ class CoordinateState:
 class CoordinateSolver(Solver):
     """Coordinate ascent: every document in turn, then every global block in closed form.
 
-    The closed form has converged when two epochs in a row changed the bound by at most ``tol`` of
-    itself; sort-and-cut runs its schedule. An epoch's objective is the bound before its global
-    update.
+    The closed form has converged when each of two consecutive epochs changed the bound by at most
+    ``tol``, relative to the bound; sort-and-cut has a fixed schedule. The objective of an epoch is
+    the bound before its global update.
 
     Parameters
     ----------
     selection : {"closed_form", "sort_and_cut"}, default="closed_form"
         How inclusion probabilities are updated; "sort_and_cut" belongs to the tight bound.
     local_steps : int, default=8
-        Local steps a document and epoch, at most; γ is kept between epochs.
+        Largest number of local steps per document and epoch; γ is kept between epochs.
     local_tolerance : float, default=1e-5
-        Change of γ at which a document's steps end.
+        Relative change of γ at which the steps of a document end.
     burn_in, anneal, settle : int
         Epochs of sort-and-cut before selecting (60), while cooling (100), and after the cut (10).
     final_temperature : float, default=5e-4
-        At the end of the cooling, which begins at 1.
+        Temperature at the end of the cooling, which begins at 1.
     description_length : float, default=1.0
-        Factor on the description length of a kept word.
+        Factor of the description length of a kept word.
     relaxation : float, default=1.0
-        Topics go this many times as far as the closed form asks, β ∝ β_old^(1-r) β_new^r, which
-        takes fewer epochs (below 2; Salakhutdinov & Roweis 2003). After an epoch that lowered the
-        bound the step is the closed form's own. One: the bound never falls.
+        r of the update β ∝ β_old^(1-r) β_new^r, which takes fewer epochs for 1 < r < 2
+        (Salakhutdinov & Roweis 2003). After an epoch that lowered the bound, r is 1 for one epoch.
+        With r = 1 the bound never falls.
     """
 
     selection: Literal["closed_form", "sort_and_cut"] = "closed_form"
@@ -91,16 +91,14 @@ class CoordinateSolver(Solver):
 
     def converged(self, history: list[StepInfo], tol: float) -> bool:
         if self.selection == "sort_and_cut":
-            return False  # the schedule decides
+            return False  # it has a fixed schedule
         return small_change(history, tol, patience=2)
 
     def begin(
         self, problem: Problem, hyper: Hyperparameters, start: ModelState, rng: Any = None
     ) -> CoordinateState:
         if self.selection == "sort_and_cut" and (hyper.bound != "tight" or not hyper.selects):
-            raise ValueError(
-                'selection="sort_and_cut" belongs to the tight bound: use bound="tight".'
-            )
+            raise ValueError('selection="sort_and_cut" needs the tight bound: use bound="tight".')
         relevant = problem.mean_length(start.inclusion)
         gamma = initial_concentration(problem.n_docs, start.doc_topic_prior, relevant)
         return CoordinateState(problem, hyper, start, gamma, 0)
@@ -159,7 +157,7 @@ class CoordinateSolver(Solver):
         if epoch < self.burn_in:
             return old.inclusion, None
         if epoch >= self.burn_in + self.anneal:
-            # Settled: exactly 0 or 1, so β and π have disjoint supports (Theorem 2's point mass).
+            # Exactly 0 or 1, so that β and π have disjoint supports (the point mass of Theorem 2).
             kept = old.inclusion > 0.5
             if epoch == self.burn_in + self.anneal:
                 mixes = state.concentration / state.concentration.sum(axis=1, keepdims=True)
@@ -176,7 +174,7 @@ class CoordinateSolver(Solver):
 
 
 def relaxed(before: np.ndarray, after: np.ndarray, relaxation: float) -> np.ndarray:
-    """β ∝ before^(1-r) after^r, a distribution a topic; what is zero in either is zero.
+    """β ∝ before^(1-r) after^r, normalised per topic; zero where either is zero.
 
     Examples
     --------
@@ -190,9 +188,9 @@ def relaxed(before: np.ndarray, after: np.ndarray, relaxation: float) -> np.ndar
 
 
 def _profiles(stats: SufficientStats, inclusion: np.ndarray) -> np.ndarray:
-    """β with counterfactual rows: S_vk / Σ_u φ_u S_uk for kept and dropped words alike."""
+    """S_vk / Σ_u φ_u S_uk of all words, including dropped ones."""
     profile = stats.word_topic + 1e-12 * stats.word_count[:, None]
     weight = inclusion @ profile
-    if not np.all(weight > 0):  # every word dropped: the profiles alone
+    if not np.all(weight > 0):  # all words are dropped
         weight = profile.sum(axis=0)
     return profile / weight

@@ -1,28 +1,29 @@
-"""The paper's own algorithm: Adam on every parameter at once, the variational ones included.
+"""The algorithm of Ren, Kunes and Doshi-Velez (2020): Adam on all parameters, including q(θ), q(z).
 
-On real data its result depends on the path it takes: from a nearly symmetric start little moves for
-many epochs, then the target breaks the symmetry and the words follow. A better optimiser of the
-same bound ends elsewhere, so reproducing the paper needs this one. The arithmetic is the original's
-(Adam, step 0.025, minibatches of 100, sums rather than means, raw γ, δ as a square), in sparse
-form: responsibilities exist for nonzero counts only.
+On real data its result depends on the path: from a nearly symmetric start little changes for many
+epochs, until the target breaks the symmetry and topics follow. A better optimiser of the same bound
+ends elsewhere, so that reproducing the results of the paper needs this one. The arithmetic is that
+of the authors' code (Adam, step 0.025, minibatches of 100, sums rather than means, raw γ, δ as a
+square), but responsibilities exist for nonzero counts only.
 
-Differences from the original code, on purpose; from the same start objective, gradients and path
-are otherwise equal to 1e-11:
+There are these differences from the authors' code. Otherwise, from the same start, objective,
+gradients and path are equal to 1e-11.
 
-- Documents are put in random order once. The original visits them in file order; its shuffle has no
-  effect.
-- δ starts at 0.05 or more (`noise_start`). The original has no floor, which 18% of its starts would
-  meet; from δ = 6e-5 it ends worse than the mean (error 2.93 against 1.79; 1.60 with the floor).
-- η has a Normal(0, 1/0.001) prior (`coef_penalty`; the original has none).
+- Documents are put in random order once. The authors' code visits them in file order, because its
+  shuffle has no effect.
+- δ starts at 0.05 or more (`noise_start`). In the authors' code it has no lower bound, and is below
+  0.05 in 18% of the starts. From δ = 6e-5 the result is worse than the mean (error 2.93 against
+  1.79; 1.60 with the bound).
+- η has a Normal(0, 1/0.001) prior (`coef_penalty`).
 - Responsibilities and their moments are in single precision, which halves the memory.
-- Documents that a step does not visit drift by Adam's moments. The drift is summed in closed form,
+- Documents outside the minibatch move by Adam's moments. This drift is summed in closed form,
   without the ε = 1e-8 that Adam adds to a root.
 - θ̂ of new documents is converged.
-- A Bernoulli target keeps its variance term; γ stays positive; δ is 1e-8 or more.
-- Estimators standardise real targets first, unless `standardize=False`, which is the original.
+- A Bernoulli target keeps its variance term, γ stays positive, and δ is 1e-8 or more.
+- Estimators standardise real targets, unless `standardize=False`.
 
 The default solver of pf-sLDA is this one with `concentration_start="length"`, a larger step that
-falls (`decay_epochs`) and a start with evenly spaced coefficients: docs/pfslda.md says why.
+falls (`decay_epochs`) and a start with evenly spaced coefficients; docs/pfslda.md has the reasons.
 """
 
 from __future__ import annotations
@@ -62,22 +63,22 @@ BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 
 
 def adam_step(rate: float, t: int) -> AdamStep:
-    """The constants of step number t (from 1)."""
+    """The constants of step t, from 1."""
     return AdamStep(float(rate), 1.0 - BETA1**t, 1.0 - BETA2**t, EPSILON)
 
 
 class Adam:
-    """Moments of each parameter block; `step` moves the blocks in place."""
+    """Adam on named arrays of parameters, which `step` changes in place."""
 
     def __init__(self, parameters: Mapping[str, np.ndarray]) -> None:
-        # Row-major: `step` works on flat views, and a flattened column-major array would be a copy.
+        # Row-major, because `step` changes flat views, and flattening other arrays makes copies.
         self.parameters = {k: np.array(v, dtype=float, order="C") for k, v in parameters.items()}
         self._m = {k: np.zeros_like(v) for k, v in self.parameters.items()}
         self._v = {k: np.zeros_like(v) for k, v in self.parameters.items()}
         self.t = 0
 
     def step(self, gradients: Mapping[str, np.ndarray], rate: float) -> None:
-        """One step along `gradients` for every block named there."""
+        """One ascent step for every array in `gradients`."""
         self.t += 1
         constants = adam_step(rate, self.t)
         for name, gradient in gradients.items():
@@ -91,10 +92,10 @@ class Adam:
 
 
 def unvisited_drift(last: int, now: int) -> Visit:
-    """Drift and fading of documents last stepped at time `last`, about to be stepped at `now`.
+    """Drift and decay, before step `now`, of documents whose last step was `last`.
 
-    drift = Σ_{j=1}^{g} β₁ʲ/(1-β₁^{t+j}) · √((1-β₂^{t+j})/β₂ʲ), g = now - 1 - last, t = last: the
-    constants of `kernels.uncollapsed`. A document never visited has no moments and does not drift.
+    drift = Σ_{j=1}^{g} β₁ʲ/(1-β₁^{t+j}) · √((1-β₂^{t+j})/β₂ʲ), g = now - 1 - last, t = last; see
+    `kernels.uncollapsed`. Before its first visit a document has no moments and does not drift.
     """
     if last == 0:
         return Visit(0.0, 1.0, 1.0)
@@ -106,7 +107,7 @@ def unvisited_drift(last: int, now: int) -> Visit:
 
 @dataclass(frozen=True)
 class Minibatch:
-    """Documents that are always visited together, and their local parameters (views)."""
+    """A minibatch of documents with its variational parameters; minibatches do not change."""
 
     problem: Problem
     rows: Rows
@@ -116,10 +117,10 @@ class Minibatch:
 
 @dataclass(frozen=True)
 class GradientState:
-    """Global parameters (in `adam`), and documents by minibatch with their local parameters.
+    """Global parameters (in `adam`) and minibatches.
 
-    `order` has the documents in the order of the minibatches, `visited` the time of the last visit
-    of each minibatch.
+    `order` has the documents in the order of the minibatches, `visited` the last step of each
+    minibatch.
     """
 
     problem: Problem
@@ -134,24 +135,25 @@ class GradientState:
 
 @dataclass(frozen=True, kw_only=True)
 class GradientSolver(Solver):
-    """The paper's algorithm: Adam on every parameter at once, of the paper's bound.
+    """The algorithm of Ren, Kunes and Doshi-Velez (2020): Adam on all parameters of their bound.
 
-    Runs all epochs unless ``tol`` > 0: a plateau of a hundred epochs at the start is normal, so no
-    rule on the change of the objective is applied by default.
+    It runs all epochs unless ``tol`` > 0, because a plateau of a hundred epochs at the start is
+    normal.
 
     Parameters
     ----------
     batch_size : int, default=100
-        Documents a step.
+        Documents per step.
     learning_rate : float, default=0.025
     patience : int, default=20
-        Epochs in a row that may change the objective by at most ``tol`` of itself.
+        It has converged when this many consecutive epochs each change the objective by at most
+        ``tol``, relative to the objective.
     decay_epochs : int, optional
         The step is constant for the first half of this number of epochs, then falls linearly to a
         hundredth. By default it is constant.
     concentration_start : {"one", "length"}, default="one"
-        Where γ starts: at 1, or at its optimum for flat responsibilities, α + document length /
-        topics. From 1 it takes Adam some fifty epochs to get there, in which nothing else moves.
+        Initial γ: 1, or its optimum for flat responsibilities, α + document length / topics. From 1
+        Adam needs about fifty epochs to reach that value, in which little else changes.
     """
 
     batch_size: int = 100
@@ -167,7 +169,7 @@ class GradientSolver(Solver):
         self, problem: Problem, hyper: Hyperparameters, start: ModelState, rng: np.random.Generator
     ) -> GradientState:
         if hyper.bound != "paper":
-            raise ValueError('The paper\'s algorithm optimises its own bound: use bound="paper".')
+            raise ValueError('solver="gradient" optimises one bound only: use bound="paper".')
         if hyper.learn_prior:
             raise ValueError('doc_topic_prior="learn" needs solver="coordinate" or "stochastic".')
         parameters = {
@@ -196,7 +198,7 @@ class GradientSolver(Solver):
     def _minibatch(self, problem: Problem, start: ModelState) -> Minibatch:
         """Documents before their first visit: flat responsibilities, no moments."""
         counts, prior = problem.corpus.counts, start.doc_topic_prior
-        # Responsibilities are the bulk of the memory: single precision halves it.
+        # Responsibilities take most of the memory; single precision halves it.
         logits = np.zeros((3, counts.nnz, len(prior)), dtype=np.float32)
         concentration = np.zeros((3, problem.n_docs, len(prior)))
         concentration[0] = 1.0
@@ -216,7 +218,7 @@ class GradientSolver(Solver):
         return self.learning_rate * min(1.0, max(2.0 * (1.0 - epoch / self.decay_epochs), 0.01))
 
     def model(self, state: GradientState) -> ModelState:
-        """Words that the start leaves out, those never seen, are in neither channel."""
+        """The parameters; words never seen have probability zero in topics and background."""
         model, start = _read(state).model, state.template
         return replace(
             model,
@@ -235,7 +237,7 @@ class GradientSolver(Solver):
         return replace(state, epoch=state.epoch + 1), info
 
     def _visit(self, state: GradientState, index: int) -> float:
-        """A step of all parameters of a minibatch; its part of the objective."""
+        """One step on a minibatch, of all parameters; returns its part of the objective."""
         hyper, batch = state.hyper, state.batches[index]
         problem, local = batch.problem, batch.local
         read = _read(state)
@@ -244,7 +246,7 @@ class GradientSolver(Solver):
         drift = unvisited_drift(int(state.visited[index]), now)
         catch_up_documents(local, drift, rate)
         state.visited[index] = now
-        # η's gradient belongs to the γ before this step.
+        # The gradient in η uses γ before this step.
         d_target = coef_gradient(problem, model, local.concentration)
         stats = _step_in_chunks(batch, read, adam_step(rate, now))
         gradient, background_value = _global_gradient(
@@ -264,7 +266,7 @@ class GradientSolver(Solver):
 
 
 class _Reading(NamedTuple):
-    """The model behind the parameters, with log β and log π."""
+    """A model with log β and log π."""
 
     model: ModelState
     log_topics: np.ndarray
@@ -272,7 +274,7 @@ class _Reading(NamedTuple):
 
 
 def _step_in_chunks(batch: Minibatch, read: _Reading, step: AdamStep) -> UncollapsedStats:
-    """A step of the variational parameters of documents, in place; what it says of the topics."""
+    """One step on the variational parameters of a minibatch, in place; returns its statistics."""
     model = read.model
     coef, family = model.coef_rows, for_kernels(model.family)
     corpus = LocalCorpus(*batch.rows, *batch.problem.given(model))
@@ -303,7 +305,7 @@ def _step_in_chunks(batch: Minibatch, read: _Reading, step: AdamStep) -> Uncolla
 
 
 def _log_softmax(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Logarithms and values, down the columns."""
+    """log softmax and softmax of each column."""
     log_p, p = np.empty_like(logits), np.empty_like(logits)
     log_softmax_columns(logits, log_p, p)
     return log_p, p
@@ -314,7 +316,7 @@ def _read(state: GradientState) -> _Reading:
     log_topics, topics = _log_softmax(free["topic_logits"])
     template = state.template
     inclusion, background = template.inclusion, template.background
-    log_background = np.empty(0)  # nobody asks for it in a model without switches
+    log_background = np.empty(0)  # not used without switches
     if state.hyper.selects:
         inclusion = np.clip(expit(free["inclusion_logits"]), INCLUSION_MARGIN, 1 - INCLUSION_MARGIN)
         column = _log_softmax(free["background_logits"][:, None])
@@ -340,7 +342,7 @@ def _read(state: GradientState) -> _Reading:
 def _global_gradient(
     word_topic: np.ndarray, word_count: np.ndarray, read: _Reading, hyper: Hyperparameters
 ) -> tuple[dict[str, np.ndarray], float]:
-    """Gradients of the minibatch's bound in β, π and φ, and the bound's part without documents."""
+    """Gradients in the logits of β, π and φ, and the part of the bound without documents."""
     model = read.model
     n_words = len(word_topic)
     out = ChannelGradients(np.empty_like(word_topic), np.empty(n_words), np.empty(n_words))

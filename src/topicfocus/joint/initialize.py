@@ -1,4 +1,4 @@
-"""Where solvers start from."""
+"""Initial parameters of the joint models."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from topicfocus.joint.settings import Hyperparameters
 from topicfocus.joint.updates import update_background
 from topicfocus.model import ModelState, Problem
 
-#: Under δ at the start of the paper's algorithm. Where it starts at 6e-5, η never recovers.
+#: Smallest initial δ of the algorithm of Ren et al. (2020). From 6e-5, η does not recover.
 SMALLEST_NOISE_START = 0.05
 
 
 def _switches(problem: Problem, hyper: Hyperparameters) -> tuple[np.ndarray, np.ndarray]:
-    """φ ≡ p and its background, or φ ≡ 1 without one."""
+    """φ ≡ p with its background, or φ ≡ 1 without background."""
     n_words = problem.corpus.n_words
     if not hyper.selects:
         return np.ones(n_words), np.zeros(n_words)
@@ -25,10 +25,10 @@ def _switches(problem: Problem, hyper: Hyperparameters) -> tuple[np.ndarray, np.
 
 
 def _target_start(problem: Problem, family: Any, n_topics: int) -> tuple[np.ndarray, Any]:
-    """η and families, target by target; each dispersion as if every document were average."""
+    """Initial η, and families with the dispersion around the mean target."""
     columns, families = [], []
     weights = problem.full_weights
-    if not problem.supervised:  # words alone have one column, whatever the family expects
+    if not problem.supervised:  # without targets there is one column, whatever the family
         weights = np.zeros((problem.n_docs, len(family.split())))
     for t, (own, where) in enumerate(family.split()):
         weight = weights[:, t]
@@ -61,7 +61,7 @@ def _spread_coef(
 
 
 def _covariate_start(problem: Problem, n_predictors: int) -> np.ndarray | None:
-    """ζ = 0, where there are covariates."""
+    """ζ = 0, or None without covariates."""
     if problem.covariates is None:
         return None
     return np.zeros((problem.covariates.shape[1], n_predictors))
@@ -74,10 +74,9 @@ def perturbed_start(
     prior: np.ndarray,
     rng: np.random.Generator,
 ) -> ModelState:
-    """Topics near the words' frequencies: n_v·(½ + Exponential(1)), coefficients spread over y.
+    """Topics n_v·(½ + Exponential(1)), near the word frequencies, and coefficients spread over y.
 
-    The noise is large enough to tell topics apart, and small enough that no topic starts on a
-    handful of words.
+    The noise is large enough to distinguish topics, and too small for topics of a few words.
     """
     n_words, n_topics = problem.corpus.n_words, hyper.n_topics
     counts = problem.word_counts
@@ -106,12 +105,12 @@ def near_symmetric_start(
     *,
     spread: bool = False,
 ) -> ModelState:
-    """The paper's start: softmax of normalised exponential noise, so all topics are nearly flat.
+    """The start of Ren et al. (2020): softmax of normalised exponential noise, nearly flat topics.
 
-    Coefficients are Normal(0, 1), in the units of the target as fitting sees it. The target, not
-    the start, breaks the symmetry. δ is the square of a Normal(0, 1): as it falls ("random", the
-    original), at least 0.05 (None), or a number that is given. With `spread`, coefficients are
-    evenly spaced quantiles of that Normal, scaled to the target, and δ is the target's variance.
+    Coefficients are Normal(0, 1), for standardised targets. The target, not the start, breaks the
+    symmetry. δ is the square of a Normal(0, 1): without a bound ("random", as in the authors'
+    code), at least 0.05 (None), or the given number. With `spread`, coefficients are evenly spaced
+    quantiles of that Normal, scaled to the target, and δ is the variance of the target.
     """
     n_words, n_topics = problem.corpus.n_words, hyper.n_topics
     seen = problem.word_counts > 0

@@ -1,8 +1,8 @@
-"""The true likelihood of a document (the paper's appendix), estimated and, when small, exact.
+"""The likelihood of a document (Ren et al. 2020, appendix): estimated, or exact if it is small.
 
     p(w, y) = ∫ Dir(θ|α) p(y|η·θ) Π_n [p β_{w_n}·θ + (1-p) π_{w_n}] dθ
 
-In a model without switches the bracket is β_{w_n}·θ.
+Without switches the bracket is β_{w_n}·θ.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ def importance_log_likelihood(
 ) -> np.ndarray:
     """log p(w_d, y_d) of every document by importance sampling from q(θ) = Dir(γ_d).
 
-    log (1/S) Σ_s p(w, y | θ_s) Dir(θ_s|α)/Dir(θ_s|γ): unbiased for p(w, y), hence low on average
-    for its logarithm. Documents of weight 0 (no target) give log p(w_d). Words that neither channel
-    contains are left out.
+    log (1/S) Σ_s p(w, y | θ_s) Dir(θ_s|α)/Dir(θ_s|γ) is unbiased for p(w, y), so on average too low
+    for its logarithm. For documents without a known target it is log p(w_d). Words that are neither
+    in topics nor in the background are left out.
     """
     slope, offset = token_mixture(state, hyper)
     possible = (slope.max(axis=1) + offset) > 0
@@ -79,13 +79,13 @@ def exact_log_likelihood(
     max_terms: int = 2_000_000,
     nodes: int = 4000,
 ) -> np.ndarray:
-    """log p(w_d, y_d) exactly, for documents small enough.
+    """log p(w_d, y_d) of small documents, exactly.
 
-    Without a target the product over tokens is a polynomial in θ whose monomials have Dirichlet
-    moments in closed form; their number grows like (tokens)^(topics), and beyond `max_terms` a
-    ValueError says so. With a target there is no closed form: two topics leave a one-dimensional
-    integral, done by quadrature to machine precision; more topics are refused. Words that neither
-    channel contains are left out.
+    Without a target the product over tokens is a polynomial in θ, and its monomials have Dirichlet
+    moments in closed form. Their number grows like (tokens)^(topics); above `max_terms` there is a
+    ValueError. With a target there is no closed form. For two topics the integral is
+    one-dimensional, and quadrature has machine precision; with more topics there is a ValueError.
+    Words that are neither in topics nor in the background are left out.
     """
     counts = in_memory(problem.corpus.counts)
     known, rest = problem.target_weights > 0, problem.offsets(state)
@@ -111,8 +111,8 @@ def _polynomial(tokens, state, hyper, max_terms) -> float:
             f"than max_terms={max_terms}. Use importance sampling for documents of this size."
         )
     tokens = tokens[(slope.max(axis=1) + offset)[tokens] > 0]
-    # Coefficients of the monomials θ^n by multi-index n, one token at a time. The largest is kept
-    # at one: a few hundred small probabilities multiplied would underflow.
+    # Coefficients of the monomials θ^n by multi-index n, one token at a time, scaled to a largest
+    # one of 1, because a product of a few hundred probabilities would underflow.
     terms: dict[tuple[int, ...], float] = {(0,) * n_topics: 1.0}
     log_scale = 0.0
     for token in tokens:
@@ -143,8 +143,9 @@ def _quadrature(tokens, target, state, hyper, nodes) -> float:
             f"The exact likelihood with a target is a {state.n_topics - 1}-dimensional integral; "
             "only two topics are supported. Use importance sampling."
         )
-    # θ₁ = 1/(1 + e⁻ˣ), x = π sinh t (double exponential): the trapezoidal rule in t is exact to
-    # rounding also where Dir(α < 1) has its poles. dθ₁ = θ₁ θ₂ π cosh t dt; e⁻⁵⁰ is left outside.
+    # With θ₁ = 1/(1 + e⁻ˣ), x = π sinh t (double exponential), the trapezoidal rule in t is exact
+    # to rounding, even at the poles of Dir(α < 1). dθ₁ = θ₁ θ₂ π cosh t dt; the tails are below
+    # e⁻⁵⁰.
     prior = state.doc_topic_prior
     reach = math.asinh(50.0 / (math.pi * min(prior.min(), 1.0)))
     t, step = np.linspace(-reach, reach, nodes, retstep=True)
@@ -155,7 +156,7 @@ def _quadrature(tokens, target, state, hyper, nodes) -> float:
     value = gammaln(prior.sum()) - gammaln(prior).sum() + log_theta @ prior
     value = value + np.log(math.pi * step * np.cosh(t))
     possible = (slope.max(axis=1) + offset) > 0
-    with np.errstate(divide="ignore"):  # θ_k = 0 to rounding, in a corner that counts for nothing
+    with np.errstate(divide="ignore"):  # θ_k may be 0 by rounding, in a corner of negligible weight
         for token in tokens[possible[tokens]]:
             value = value + np.log(theta @ slope[token] + offset[token])
     y, known, rest = target
@@ -164,7 +165,7 @@ def _quadrature(tokens, target, state, hyper, nodes) -> float:
 
 
 def _target_log_likelihood(target, known, theta, offset, state) -> np.ndarray:
-    """log p(y | θ) of one document at several θ; λ plays no part in a likelihood."""
+    """log p(y | θ) of one document at several θ, without λ."""
     times = len(theta)
     return likelihood_rows(
         for_kernels(state.family),

@@ -1,24 +1,25 @@
-"""The joint models from batches: coordinate ascent on a bounded sample, with sums over the others.
+"""Joint models from batches: coordinate ascent on a sample, with statistics of the other documents.
 
-A document in the reservoir keeps its γ and is inferred again in every epoch. One that leaves, or
-never gets in, leaves its statistics behind, as the topics of the moment see it. An epoch is then
-an ordinary step of coordinate ascent on the statistics of both. While the distinct documents
-fit into the reservoir, it is a step of `CoordinateSolver` on all of them.
+Documents in the reservoir have their γ and are inferred again in every epoch. Documents that leave
+it, or are not sampled, contribute the statistics at the current topics. An epoch is a step of
+coordinate ascent on the statistics of both. While all distinct documents fit into the reservoir, it
+is a step of `CoordinateSolver` on all of them.
 
-Statistics of the past were made with topics of the past. They are averaged with weights that favour
+Statistics of earlier documents belong to earlier topics. They are averaged with weights that favour
 late documents, as in online variational inference,
 
     r ← (1 - ρ) r + ρ r_new,   ρ = (n_new/n)^0.7,
 
-but only as shares: how a word's tokens divide between topics. The number of its tokens is exact.
+but only as fractions, how the tokens of a word divide among topics. The number of its tokens is
+exact.
 
-A call earns `REPLAY` epochs over as many documents as it brings, and spends them on the reservoir,
-so the cost per document does not depend on the length of the stream.
+A batch pays for `REPLAY` epochs over as many documents as it has, and these are spent on the
+reservoir, so that the time per document does not depend on the length of the stream.
 
-Words that were dropped on the evidence of a few documents hardly come back: coordinate ascent of
-the paper's bound stays where its first selection led (Pang & Lee, validation error after one pass
-1.66, where `fit` has 1.34). So a model that selects words starts anew when the number of documents
-has doubled, while all of them are at hand, with `FRESH` epochs at least (1.32).
+Words that were dropped after a few documents are hardly ever selected again: coordinate ascent of
+bound="paper" remains near its first selection (Pang & Lee: validation error 1.66 after one pass,
+1.34 with `fit`). Therefore a model that selects words is fitted from a new start when the number of
+documents has doubled, as long as all are in memory, for at least `FRESH` epochs (1.32).
 """
 
 from __future__ import annotations
@@ -38,21 +39,21 @@ from topicfocus.joint.updates import update_background
 from topicfocus.model import ModelState, Problem
 from topicfocus.reservoir import Reservoir, add
 
-#: Epochs over as many documents as a batch has.
+#: Epochs per batch, over as many documents as the batch has.
 REPLAY = 50.0
-#: Epochs after a fresh start, at least.
+#: Smallest number of epochs after a new start.
 FRESH = 60.0
-#: How fast shares of the past are forgotten; 1 never forgets.
+#: Exponent of the weights of new statistics; with 1 all documents have equal weights.
 FORGETTING = 0.7
-#: Growth of the number of documents after which words are selected anew.
+#: Growth of the number of documents after which words are selected again.
 CHOOSE = 2.0
 
 
 @dataclass(frozen=True)
 class PastStats:
-    """Statistics of documents no longer at hand.
+    """Statistics of documents that are no longer in memory.
 
-    `shares` has sums over the same documents as one another, not as `word_count`, which is exact.
+    `shares` are weighted averages of statistics, while `word_count` is exact.
     """
 
     shares: SufficientStats
@@ -68,7 +69,7 @@ class PastStats:
         )
 
     def total(self, passes: int) -> SufficientStats:
-        """As if all documents had been seen with late topics, each pass counting once."""
+        """Statistics as if all documents had been inferred with late topics, in one pass."""
         size, count = self.size / passes, self.word_count / passes
         factor = count / np.maximum(self.shares.word_count, 1e-300)
         return replace(
@@ -82,13 +83,13 @@ class PastStats:
 
 @dataclass(frozen=True)
 class InheritedCoefficients:
-    """Coefficients of a fitted model whose documents are gone, and the number of these."""
+    """Coefficients of a fitted model, and the number of its documents, which are not available."""
 
     state: ModelState
     size: float
 
     def mix(self, model: ModelState, size: float) -> ModelState:
-        """η, ζ and the family averaged by the number of documents behind them."""
+        """η, ζ and the family, averaged with the numbers of documents as weights."""
         share = size / (size + self.size)
         free = (1 - share) * self.state.family.free_parameters()
         free = free + share * model.family.free_parameters()
@@ -107,7 +108,7 @@ class InheritedCoefficients:
 class JointStream:
     """The state of a fit to batches.
 
-    `parameters` are the solver's; the model is `solver.model` of them (`model`).
+    `parameters` are those of the solver; `model` returns the model.
     """
 
     solver: CoordinateSolver
@@ -152,7 +153,7 @@ def begin(
     capacity: int,
     rng: np.random.Generator,
 ) -> JointStream:
-    """A stream without documents; `batch` has the columns and targets that documents will have."""
+    """A stream without documents, for documents like those of `batch`."""
     seed = int(rng.integers(2**63 - 1))
     nothing = np.zeros((0, hyper.n_topics))
     return JointStream(solver, hyper, start, Reservoir.empty(batch, capacity, seed), nothing, rng)
@@ -168,11 +169,11 @@ def inherit(
     capacity: int,
     rng: np.random.Generator,
 ) -> JointStream:
-    """A stream that goes on from a fitted model of `size` documents that are gone."""
+    """A stream that continues a fitted model of `size` documents, which are not available."""
     stream = begin(solver, hyper, state, batch, capacity, rng)
     past = inherited_past(state, word_count, size)
     if solver.selection == "sort_and_cut":
-        # Profiles of dropped words are not in a fitted model: even ones, for them to come back.
+        # A fitted model has no topics of dropped words: even ones, so that they can be selected.
         lost = (state.topic_word.max(axis=1) == 0) & (word_count > 0)
         topics = state.topic_word.copy()
         topics[lost] = (word_count / max(word_count @ state.inclusion, 1e-300))[lost, None]
@@ -190,8 +191,8 @@ def inherit(
 def advance(
     stream: JointStream, batch: Problem, tol: float
 ) -> tuple[JointStream, list[StepInfo], bool]:
-    """One batch: the stream after it, what each epoch did, and whether the epochs converged."""
-    rng = deepcopy(stream.rng)  # a call that fails leaves the old stream as it was
+    """The stream after a batch, the metrics of its epochs, and whether these converged."""
+    rng = deepcopy(stream.rng)  # a call that fails must not change the old stream
     hyper = stream.hyper
     parameters = _add_new_words(stream, batch.word_counts, rng)
     length = batch.mean_length(parameters.inclusion)
@@ -217,13 +218,13 @@ def advance(
 
 
 def _restart_selection(stream: JointStream) -> JointStream:
-    """When the documents have doubled: a fresh start, or "sort and cut" once more."""
+    """A new start, or a new annealing of "sort and cut", when the documents have doubled."""
     if not stream.hyper.selects or stream.size < CHOOSE * stream.chosen_at:
         return stream
     solver, again = stream.solver, stream.chosen_at > 0
     stream = replace(stream, chosen_at=stream.size)
     if solver.selection == "sort_and_cut":
-        # Topics are there after the first time: no need to burn in.
+        # After the first time topics exist, so that no burn-in is needed.
         epoch = solver.burn_in if again else 0
         return replace(stream, epoch=epoch, credit=float(solver.epochs(0) - epoch))
     if again and stream.past is None:
@@ -266,9 +267,9 @@ def _run_epochs(stream: JointStream, tol: float) -> tuple[JointStream, list[Step
 
 
 def _add_new_words(stream: JointStream, batch: np.ndarray, rng: np.random.Generator) -> ModelState:
-    """Words never seen before get a place in every topic, as in `perturbed_start`.
+    """Add words never seen before to every topic, as in `perturbed_start`.
 
-    Without one they would stay out for good: responsibilities are proportional to β.
+    Otherwise they could never be in a topic, since responsibilities are proportional to β.
     """
     state, before = stream.parameters, stream.word_counts
     new = (batch > 0) & (state.topic_word.max(axis=1) == 0)
@@ -278,7 +279,7 @@ def _add_new_words(stream: JointStream, batch: np.ndarray, rng: np.random.Genera
     topics = state.topic_word.copy()
     noise = 0.5 + rng.exponential(size=(int(new.sum()), state.n_topics))
     topics[new] = noise * (count[new] / count.sum())[:, None]
-    if stream.solver.selection == "closed_form":  # else the rows are profiles, without a sum
+    if stream.solver.selection == "closed_form":  # with sort-and-cut columns do not sum to one
         topics /= topics.sum(axis=0)
     background = state.background
     if stream.hyper.selects:
@@ -287,10 +288,10 @@ def _add_new_words(stream: JointStream, batch: np.ndarray, rng: np.random.Genera
 
 
 def inherited_past(state: ModelState, word_count: np.ndarray, size: float) -> PastStats:
-    """Statistics that a fitted model's documents would have left behind, from the model alone.
+    """Approximate statistics of the documents of a fitted model, from the model alone.
 
-    A token of word v is of topic k with probability ∝ β_vk m_k; the topics' shares m are those
-    under which the model explains the words' counts best (EM).
+    A token of word v is of topic k with probability ∝ β_vk m_k, where the proportions m of topics
+    maximise the likelihood of the word counts (by EM).
     """
     count = np.maximum(word_count, 0.0)
     share = np.full(state.n_topics, 1.0 / state.n_topics)
@@ -316,5 +317,5 @@ def inherited_past(state: ModelState, word_count: np.ndarray, size: float) -> Pa
 
 
 def _expected_log(prior: np.ndarray) -> np.ndarray:
-    """E[log θ] under Dirichlet(α), at which α is its own best estimate."""
+    """E[log θ] under Dirichlet(α)."""
     return digamma(prior) - digamma(prior.sum())

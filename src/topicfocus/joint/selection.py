@@ -1,13 +1,13 @@
-"""Sort and cut: the whole selection step of the tight bound as one scalar equation.
+"""Sort and cut: word selection in the tight bound by one scalar equation.
 
-Write β_vk = n_v ψ_vk / Z_k, Z_k = Σ_v φ_v n_v ψ_vk, with ψ_v the word's own topic profile. The
-advantage of keeping word v, per token, is then lift_v - cost_v + logit p - logit r, where
+Let β_vk = n_v ψ_vk / Z_k with Z_k = Σ_v φ_v n_v ψ_vk, ψ_v being the distribution of word v over
+topics. The gain per token of keeping word v is then lift_v - cost_v + logit p - logit r, where
 
     lift_v = (1/n_v) Σ_d c_dv log(β_v·e_d) - log(n_v / Σ_u φ_u n_u)
 
-does not depend on how many words are kept, cost_v = ½(K-1) log(M)/n_v is the description length of
-K-1 more numbers, and r is the included share of tokens. φ_v = σ((lift_v - cost_v + c)/T) with
-c = logit p - logit r(c): the left side rises in c and the right side falls, so there is one root.
+does not depend on the number of words kept, cost_v = ½(K-1) log(M)/n_v is the description length of
+K-1 more numbers, and r is the fraction of tokens kept. φ_v = σ((lift_v - cost_v + c)/T) with
+c = logit p - logit r(c). The left side rises in c and the right side falls, so there is one root.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ from topicfocus.model import Problem
 def lift(
     word_log_likelihood: np.ndarray, word_count: np.ndarray, inclusion: np.ndarray
 ) -> np.ndarray:
-    """Per token: how much better topics explain the word than "just as frequent as ever"."""
+    """Log-likelihood per token of each word under topics, minus that of its overall frequency."""
     n = np.maximum(word_count, 1e-300)
     return word_log_likelihood / n - np.log(n / np.sum(inclusion * word_count))
 
 
 def description_length(word_count: np.ndarray, n_topics: int, n_docs: float) -> np.ndarray:
-    """½(K-1) log M spread over the word's tokens."""
+    """½(K-1) log M divided by the tokens of each word."""
     return 0.5 * (n_topics - 1) * math.log(max(n_docs, 2.0)) / np.maximum(word_count, 1e-300)
 
 
 def sort_and_cut(
     score: np.ndarray, word_count: np.ndarray, inclusion_prior: float, temperature: float
 ) -> np.ndarray:
-    """φ_v = σ((score_v + c)/T) at the one c with c = logit p - logit r(c).
+    """φ_v = σ((score_v + c)/T) at the root c of c = logit p - logit r(c).
 
     Parameters
     ----------
@@ -58,7 +58,8 @@ def sort_and_cut(
     def inclusion(c: float) -> np.ndarray:
         return expit(np.clip((s + c) / temperature, -700, 700))
 
-    # logit r lies within ±40 for any share a double can hold, so the root does too.
+    # logit r is within ±40 for any fraction in double precision, so the root is within logit p ±
+    # 40.
     low, high = logit_p - 40.0, logit_p + 40.0
     for _ in range(200):
         c = 0.5 * (low + high)
@@ -77,11 +78,11 @@ def sort_and_cut(
 def topic_dependence(
     problem: Problem, mixes: np.ndarray, columns: np.ndarray, steps: int = 30
 ) -> np.ndarray:
-    """Log likelihood ratio of "the word's rate depends on the topic mix" against "it does not".
+    """Log likelihood ratio for a dependence of each word's rate on topic proportions.
 
     Given that a token is word v, its document is d with probability Σ_k π_vk q_dk, where
-    q_dk ∝ (length of d)·θ_dk; π_v by EM from the average mix. Without dependence π_v is that
-    average, and the ratio, twice, is about chi-square of K-1 degrees.
+    q_dk ∝ (length of d)·θ_dk. π_v is found by EM from the average proportions. Without dependence
+    π_v is that average, and twice the ratio is about χ² with K-1 degrees of freedom.
     """
     counts = in_memory(take_columns(problem.corpus.counts, columns)).tocsc()
     if not counts.nnz:
@@ -113,10 +114,10 @@ def complete(
     inclusion_prior: float,
     error: float = 0.05,
 ) -> np.ndarray:
-    """Fill what the cut left open of the inclusion prior's share with words that follow the topics.
+    """Add words that depend on topics, up to the inclusion prior.
 
-    Of the words dropped, those whose dependence on the topic mix is significant (familywise
-    `error`), most per token first, while the kept share of tokens is below `inclusion_prior`.
+    Dropped words whose dependence on topic proportions is significant (familywise `error`) are
+    added, the largest per token first, while the inclusion is below `inclusion_prior`.
     """
     count = problem.word_counts
     dropped = np.flatnonzero(~kept & (count > 0))

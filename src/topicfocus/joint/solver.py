@@ -1,8 +1,8 @@
 """The interface of solvers, and the loop that runs them.
 
-A solver is data (its settings) with functions: `begin` makes its private state from a start, `step`
-is one pass over the documents, `model` returns the model of a private state. The loop reports
-progress, applies the stopping rule, and keeps the best model where validation documents are given.
+A solver is a dataclass of settings. `begin` makes its state from initial parameters, `step` is one
+pass over the documents, and `model` returns the model of a state. The loop reports progress,
+applies the stopping rule, and returns the best model if there are validation documents.
 """
 
 from __future__ import annotations
@@ -29,16 +29,15 @@ class StepInfo:
     epoch : int
         From 1.
     objective : float
-        The bound per token, before what the pass changed (the sum over minibatches, for solvers
-        that have them).
+        The bound per token before the updates of the pass (for minibatches, the sum over them).
     kept : int
         Words with φ > ½.
     seconds : float
         Since the fit began.
     temperature : float or None
-        Of the selection, where it is annealed.
+        Of an annealed selection.
     validation : float
-        The explained share of held-out targets where it was looked at, NaN elsewhere.
+        Explained fraction of validation targets, NaN in epochs without evaluation.
     """
 
     epoch: int
@@ -55,22 +54,22 @@ class Progress(Protocol):
     def __call__(
         self, stage: str, done: int = 0, total: int | None = None, info: StepInfo | None = None
     ) -> None:
-        """So many of `total` steps are done; `info` has the metrics of the last one."""
+        """`done` of `total` steps are done; `info` has the metrics of the last one."""
         ...
 
 
 @dataclass(frozen=True)
 class FitResult:
-    """The outcome of `run`: a model, what every epoch did, and why it ended.
+    """The result of `run`.
 
     Attributes
     ----------
     model : ModelState
-        Of the last epoch, or of the one that scored best, where epochs were scored.
+        Of the last epoch, or of the epoch with the best score if epochs were scored.
     history : tuple of StepInfo
-        One an epoch.
+        One per epoch.
     converged : bool
-        Whether the solver's own rule ended it.
+        Whether the stopping rule of the solver ended the fit.
     last : ModelState
         Of the last epoch.
     """
@@ -82,16 +81,16 @@ class FitResult:
 
 
 class Solver(Protocol):
-    """A solver of the joint objective: its settings, with five functions.
+    """Protocol of a solver of a joint objective.
 
-    The private state is an object of the solver's own, which `run` passes from one function to the
-    next. A solver of your own need not inherit from this class.
+    Its state is any object; `run` passes it from one method to the next. A solver need not inherit
+    from this class.
     """
 
     def begin(
         self, problem: Problem, hyper: Hyperparameters, start: ModelState, rng: np.random.Generator
     ) -> Any:
-        """The private state before the first epoch; a ValueError if `hyper` is not possible."""
+        """The state before the first epoch; a ValueError if the solver does not support `hyper`."""
         ...
 
     def step(self, state: Any) -> tuple[Any, StepInfo]:
@@ -99,11 +98,11 @@ class Solver(Protocol):
         ...
 
     def model(self, state: Any) -> ModelState:
-        """The model of a private state."""
+        """The model of a state."""
         ...
 
     def epochs(self, max_epochs: int) -> int:
-        """Largest number of epochs; a solver with a schedule has its own."""
+        """Largest number of epochs; a solver with a schedule returns its own number."""
         return max_epochs
 
     def converged(self, history: list[StepInfo], tol: float) -> bool:
@@ -112,7 +111,7 @@ class Solver(Protocol):
 
 
 def small_change(history: list[StepInfo], tol: float, patience: int = 1) -> bool:
-    """The last `patience` epochs each changed the objective by at most tol·|objective|."""
+    """Whether the last `patience` epochs each changed the objective by at most tol·|objective|."""
     if tol <= 0 or len(history) <= patience:
         return False
     values = np.array([info.objective for info in history[-patience - 1 :]])
@@ -132,7 +131,7 @@ def run(
     callback: Callable[[StepInfo, int], None] | None = None,
     watch: Callable[[ModelState, int, int], float] | None = None,
 ) -> FitResult:
-    """Run a solver until its stopping rule holds or ``max_epochs`` are done.
+    """Run a solver until its stopping rule holds, or for ``max_epochs``.
 
     Parameters
     ----------
@@ -142,14 +141,14 @@ def run(
     start : ModelState
     rng : numpy.random.Generator
     max_epochs : int
-        At most; a solver with a schedule has its own number.
+        Largest number of epochs; a solver with a schedule has its own number.
     tol : float
         For the solver's stopping rule.
     callback : function (info, epochs), optional
         Called after every epoch.
     watch : function (model, epoch, epochs), optional
-        Scores the model on documents not trained on, NaN in epochs where it does not look; the
-        model with the highest score is handed back, not the last one.
+        Scores the model on validation documents, or returns NaN. The model with the highest score
+        is returned instead of the last one.
 
     Returns
     -------

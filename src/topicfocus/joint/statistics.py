@@ -1,8 +1,4 @@
-"""Sufficient statistics of the global parameters, summed over documents.
-
-They can be added and scaled. Full passes, minibatches and clusters call the same kernels and add
-the same statistics.
-"""
+"""Sufficient statistics of the global parameters: sums over documents."""
 
 from __future__ import annotations
 
@@ -23,12 +19,12 @@ from topicfocus.proportions import possible_words, word_weights
 
 @dataclass(frozen=True)
 class SufficientStats:
-    """Sums over documents, at the locally optimal γ.
+    """Sums over documents at their optimal γ.
 
     Attributes
     ----------
     word_topic : array (words, topics)
-        Σ_d c_dv r_dvk, weight one whatever the word's inclusion.
+        Σ_d c_dv r_dvk, whatever the inclusion of the word.
     word_log_likelihood : array (words,)
         Σ_d c_dv log Σ_k W_vk e_dk.
     word_count : array (words,)
@@ -36,16 +32,16 @@ class SufficientStats:
     log_theta : array (topics,)
         Σ_d E[log θ_dk].
     coef_gradient : array like η
-        Of Σ_d w_d E[log p(y_d)], at the η used.
+        Gradient of Σ_d w_d E[log p(y_d)] in η.
     covariate_gradient : array (covariates, predictors)
-        Of the same in ζ.
+        Its gradient in ζ.
     free_gradient : array
-        Of the same in the family's own parameters, unconstrained.
+        Its gradient in the unconstrained parameters of the family.
     mix, target : float
-        The parts of the bound that concern θ, and the weighted E[log p(y)].
+        The terms of θ in the bound, and the weighted E[log p(y)].
     n_docs : float
     steps : float
-        Local steps taken.
+        Number of local steps.
     """
 
     word_topic: np.ndarray
@@ -80,7 +76,7 @@ class SufficientStats:
         )
 
     def scale(self, factor: float) -> SufficientStats:
-        """Every sum times `factor`: a minibatch standing for the whole corpus."""
+        """Every sum times `factor`."""
         return SufficientStats(*(getattr(self, f.name) * factor for f in fields(self)))
 
 
@@ -103,16 +99,16 @@ def collect(
     dtype: type[np.floating] = np.float64,
     with_bound: bool = True,
 ) -> SufficientStats:
-    """Local inference for every document, warm-started from `concentration` (updated in place).
+    """Local inference of every document from `concentration`, in place, and the statistics.
 
-    Returns the statistics at the γ reached. Bit-identical for every number of threads. Without
-    `with_bound`, the bound, Σ E[log θ] and the words' evidence are left at zero.
+    They are equal for every number of threads. Without `with_bound`, the bound, Σ E[log θ] and the
+    log-likelihoods of words are zero.
     """
     weights = word_weights(state, hyper.bound, dtype)
     n_words, n_topics = state.topic_word.shape
     coef, family = state.coef_rows, for_kernels(state.family)
     if not np.any(problem.target_weights > 0):
-        family = None  # a smaller kernel, the same numbers
+        family = None  # a smaller kernel with the same result
     budget = LocalBudget(int(max_steps), float(tolerance), bool(with_bound))
     task = Task(
         kernel=_documents,
@@ -164,10 +160,7 @@ def switch_terms(
 
 
 def bound_value(stats: SufficientStats, state: ModelState, hyper: Hyperparameters) -> float:
-    """The collapsed bound of the documents behind `stats`, minus the penalty on η.
-
-    `state` must be the state the statistics were collected at.
-    """
+    """The collapsed bound minus the penalty on η, from the statistics at this `state`."""
     multiplicity = word_weights(state, hyper.bound).table.multiplicity
     switches = switch_terms(stats.word_count, state, hyper)
     return float(

@@ -1,11 +1,11 @@
-"""Minibatches of the collapsed bound: Adam on unconstrained global parameters.
+"""Adam on unconstrained global parameters of the collapsed bound, with minibatches.
 
 β_·k = softmax(topic_logits_·k),  φ_v = σ(inclusion_logits_v),  δ = exp(family),
     α = exp(log_prior),  π_v ∝ (1-φ_v) n_v in closed form.
 
-The locals of a collapsed bound are at their optimum, so by the envelope theorem its gradient is the
-partial derivative at those locals: the sufficient statistics are all that is needed. π is optimal
-given φ as well, so it counts as a local here.
+In the collapsed bound local parameters are at their optimum. By the envelope theorem its gradient
+is the partial derivative there, which needs the sufficient statistics only. π is optimal given φ,
+too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from topicfocus.model import ModelState, Problem
 
 @dataclass(frozen=True)
 class StochasticState:
-    """The parameters as they are, the optimiser behind them, the γ of every document."""
+    """The parameters, their optimiser, and γ of every document."""
 
     problem: Problem
     hyper: Hyperparameters
@@ -42,24 +42,24 @@ class StochasticState:
 
 @dataclass(frozen=True, kw_only=True)
 class StochasticSolver(Solver):
-    """Minibatches of the collapsed bound: Adam on unconstrained global parameters.
+    """Adam on unconstrained global parameters of the collapsed bound, with minibatches.
 
-    The step size falls as 1/√(1 + epoch/5). It has converged when three epochs in a row changed the
-    sum of the minibatches' bounds by at most ``tol`` of itself.
+    The step size falls as 1/√(1 + epoch/5). It has converged when each of three consecutive epochs
+    changed the sum of the bounds of the minibatches by at most ``tol``, relative to the sum.
 
     Parameters
     ----------
     batch_size : int, optional
-        Documents a step; by default 100, or more so that an epoch has at most 100 steps, since a
-        step costs words x topics whatever its documents.
+        Documents per step; by default 100, or more so that an epoch has at most 100 steps, since
+        the time of a step grows with words x topics.
     learning_rate : float, default=0.1
         Step size of the first epoch.
     local_steps : int, default=10
-        Local steps a document and epoch, at most; γ is kept between epochs.
+        Largest number of local steps per document and epoch; γ is kept between epochs.
     local_tolerance : float, default=1e-3
-        Change of γ at which a document's steps end.
+        Relative change of γ at which the steps of a document end.
     single_precision : bool, default=True
-        Whether documents are worked on in single precision.
+        Whether local inference uses single precision.
     """
 
     batch_size: int | None = None
@@ -104,11 +104,10 @@ class StochasticSolver(Solver):
             state.concentration[index] = gamma
             share = batch.size / problem.size
             if share == 0:
-                continue  # documents that stand for none
+                continue  # all documents have weight 0
             penalty = penalty_of(parameters, hyper.coef_penalty)
             objective += bound_value(stats, parameters, hyper) + (1 - share) * penalty
-            # The minibatch stands for the whole corpus; Adam does not mind the scale, the
-            # penalty on η does.
+            # Scaled to the whole corpus, on which the penalty on η is defined.
             gradient = collapsed_gradient(stats.scale(1 / share), parameters, hyper)
             state.adam.step(gradient, rate)
             parameters = from_unconstrained(state.adam.parameters, parameters, word_count)
@@ -148,7 +147,7 @@ def from_unconstrained(
     word_count: np.ndarray,
     family: Any = None,
 ) -> ModelState:
-    """The state of free parameters; blocks that are absent keep the template's values.
+    """The state with these free parameters, and those of the template where they are absent.
 
     `word_count` is n_v of the whole corpus, for π.
     """
@@ -177,7 +176,7 @@ def from_unconstrained(
 def collapsed_gradient(
     stats: SufficientStats, state: ModelState, hyper: Hyperparameters
 ) -> dict[str, np.ndarray]:
-    """The gradient of `bound_value` in every free parameter, from statistics alone."""
+    """The gradient of `bound_value` in every free parameter, from the statistics."""
     phi = state.inclusion
     by_log = phi[:, None] * stats.word_topic  # ∂/∂log β_vk
     gradient = {

@@ -1,7 +1,7 @@
-"""The closed-form global updates of coordinate ascent; each maximises the bound in one block.
+"""Closed-form updates, each of which maximises the bound in one block of global parameters.
 
-The statistics must come from the state that is being updated (their responsibilities are the
-optimal ones there); the blocks may then be updated one after the other from the same statistics.
+The statistics must come from the state before the updates, where their responsibilities are
+optimal. All blocks may then be updated, one after the other, from the same statistics.
 """
 
 from __future__ import annotations
@@ -13,17 +13,17 @@ from topicfocus.joint.settings import INCLUSION_MARGIN, Hyperparameters
 from topicfocus.joint.statistics import SufficientStats
 from topicfocus.model import ModelState
 
-#: α is not learned below this: a Dirichlet that sparse has no numerical use.
+#: Smallest learned α.
 SMALLEST_PRIOR = 1e-3
 
 
 def log_likelihood_per_token(
     stats: SufficientStats, state: ModelState, hyper: Hyperparameters
 ) -> np.ndarray:
-    """∂(bound)/∂φ_v per token of v, from the topics.
+    """The part of topics in ∂(bound)/∂φ_v, per token of word v; zero for a word never seen.
 
-    Paper's bound: Σ_d c Σ_k r_dvk log β_vk / n_v (the appendix's Ω without its constants).
-    Tight bound: Σ_d c log Σ_k β_vk e_dk / n_v. Zero for a word never seen.
+    It is Σ_d c Σ_k r_dvk log β_vk / n_v for bound="paper" (Ω of the appendix without constants),
+    and Σ_d c log Σ_k β_vk e_dk / n_v for bound="tight".
     """
     n = np.maximum(stats.word_count, 1e-300)
     if hyper.bound == "paper":
@@ -34,7 +34,7 @@ def log_likelihood_per_token(
 def update_inclusion(
     stats: SufficientStats, state: ModelState, hyper: Hyperparameters
 ) -> np.ndarray:
-    """φ_v = σ(evidence_v - log π_v + log p - log(1-p))."""
+    """φ_v = σ(s_v - log π_v + log p - log(1-p)), s_v being the log-likelihood per token."""
     if not hyper.selects:
         return state.inclusion
     p = hyper.inclusion_prior
@@ -47,7 +47,7 @@ def update_inclusion(
 
 
 def update_topics(stats: SufficientStats, inclusion: np.ndarray) -> np.ndarray:
-    """β_vk ∝ φ_v Σ_d c_dv r_dvk; an empty topic gets the words' frequencies."""
+    """β_vk ∝ φ_v Σ_d c_dv r_dvk; the frequencies of words for an empty topic."""
     weight = inclusion[:, None] * stats.word_topic
     total = weight.sum(axis=0)
     empty = total <= 1e-290
@@ -69,7 +69,7 @@ def update_prior(
 
     Steps are halved while they leave the positive numbers or lower the objective.
     """
-    if len(prior) == 1:  # θ = 1 whatever α: nothing to learn, and the Hessian is zero
+    if len(prior) == 1:  # θ = 1 whatever α, and the Hessian is zero
         return prior
     value = prior_objective(log_theta, n_docs, prior)
     for _ in range(steps):

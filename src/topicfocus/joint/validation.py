@@ -1,4 +1,4 @@
-"""Choices that a joint model makes on validation documents: the epoch and the inclusion prior."""
+"""The epoch and the inclusion prior of a joint model, chosen on validation documents."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from topicfocus.proportions import topic_proportions
 
 #: Values of p that inclusion_prior="auto" compares.
 INCLUSION_PRIORS = (0.05, 0.1, 0.15, 0.2, 0.3)
-#: Epochs of the path of inclusion priors, as a fraction of those of a fit: for its first model, and
-#: for each value of p.
+#: Epochs of the first model of the path of inclusion priors, and of each value of p, as fractions
+#: of the epochs of a fit.
 _FIRST, _EACH = 0.6, 0.12
 #: Logits of the inclusion are clipped to this distance from logit p when p changes, so that words
 #: that were dropped can be selected again.
@@ -26,9 +26,9 @@ _UNDECIDED = 3.0
 
 
 class ValidationLoss:
-    """Losses of a model on validation documents, each predicted from its words alone.
+    """Losses of models on validation documents, predicted from their words alone.
 
-    θ̂ of the documents is kept, as a start for the next model.
+    θ̂ of the documents is the start for the next model.
     """
 
     def __init__(self, documents: Problem, family: Any) -> None:
@@ -39,7 +39,7 @@ class ValidationLoss:
         self.weight = np.concatenate([column.weight for column in self._columns])
 
     def __call__(self, model: ModelState) -> np.ndarray:
-        """Deviances divided by the null deviance, target by target: 1 is a constant prediction."""
+        """Deviances relative to the null deviance of each target: 1 for a constant prediction."""
         documents = self._documents
         self._theta = topic_proportions(
             documents.corpus, model, tolerance=1e-4, n_jobs=documents.n_jobs, start=self._theta
@@ -49,17 +49,17 @@ class ValidationLoss:
         for column, null, (own, where) in zip(
             self._columns, self._null, model.family.split(), strict=True
         ):
-            # Thresholds are fitted with the rest; δ plays no part in the deviance.
+            # With fitted thresholds; δ does not enter the deviance.
             fitted = replace(column, family=own.with_noise_variance(1.0))
             losses.append(deviance(fitted, fitted.of(predictor)[:, where]) / null)
         return np.concatenate(losses)
 
 
 class EpochChoice:
-    """Scores the epochs of a joint model on validation documents, for `run` to keep the best one.
+    """Score of epochs on validation documents, with which `run` chooses the best epoch.
 
-    The score is the explained fraction of the targets, 1 - deviance / null deviance, the mean over
-    targets. It is computed some fifty times in a fit, and after the last epoch.
+    The score is the explained fraction, 1 - deviance / null deviance, averaged over targets. It is
+    computed about fifty times in a fit, and after the last epoch.
     """
 
     evaluations = 50
@@ -75,7 +75,7 @@ class EpochChoice:
 
 @dataclass(frozen=True)
 class InclusionChoice:
-    """The inclusion prior chosen, and (p, explained fraction, standard error) of each value.
+    """The chosen inclusion prior, and (p, explained fraction, standard error) of each value.
 
     The standard error is that of the difference from the best value.
     """
@@ -96,9 +96,9 @@ def choose_inclusion(
 ) -> InclusionChoice:
     """Compare inclusion priors along one path, from the largest to the smallest.
 
-    The model of a value starts from that of the value before, so that all share the epochs in which
-    topics form. Chosen is the smallest value whose loss is within one standard error (of the paired
-    difference) of the least. `epochs` are those of a fit.
+    Each model starts from the model of the previous value, so that topics form only once. We choose
+    the smallest value whose loss exceeds the smallest loss by at most one standard error of the
+    paired difference. `epochs` are those of a fit.
     """
     first, each = max(1, round(_FIRST * epochs)), max(1, round(_EACH * epochs))
     values = sorted(INCLUSION_PRIORS, reverse=True)
@@ -129,7 +129,7 @@ def choose_inclusion(
 
 
 def _change_prior(state: GradientState, value: float) -> GradientState:
-    """The same state under another inclusion prior, its inclusion undecided again."""
+    """The state with another inclusion prior, and the inclusion clipped to near it."""
     logits = state.adam.parameters["inclusion_logits"]
     centre = math.log(value) - math.log1p(-value)
     np.clip(logits, centre - _UNDECIDED, centre + _UNDECIDED, out=logits)

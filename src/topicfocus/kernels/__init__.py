@@ -1,1 +1,1 @@
-"""Compiled loops over sparse counts, and `reference`, the same mathematics in plain NumPy."""
+"""Numba kernels: compiled loops over the nonzero counts of documents."""

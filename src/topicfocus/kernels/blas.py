@@ -1,9 +1,9 @@
 """One BLAS thread while a model is trained.
 
-Products of matrices are small there (topics x topics, topics x documents), and the threads of
-`kernels.threads` do the work. BLAS's own threads wait for the next product by spinning, on cores
-that these need: with 50 topics a third of a fit's processor time went there. One thread has a
-further use: sums do not depend on how many BLAS would have taken.
+Matrix products are small there (topics x topics, topics x documents), and our own threads
+(`kernels.threads`) need the cores. BLAS threads wait for the next product in a busy loop: with 50
+topics this took a third of the processor time of a fit. With one thread, sums also do not depend on
+the number of BLAS threads.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from threadpoolctl import ThreadpoolController
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """The BLAS libraries of this process; to look for them takes some milliseconds."""
+    """The BLAS libraries of this process; finding them takes some milliseconds."""
     return ThreadpoolController()
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread, in this process, until the block is left. Also a decorator.
+    """Limit BLAS to one thread in this process, as a context manager or a decorator.
 
-    In the main thread only. OpenBLAS takes no such order from another one (0.3.31: the number
-    stays as it is); and blocks of one thread are left in the order that restores what was before.
+    It has an effect in the main thread only: OpenBLAS (0.3.31) ignores calls from other threads,
+    and nested blocks in one thread restore the previous number in the right order.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,17 +1,17 @@
-"""Gradients of the two channels, topics and background, for one minibatch of the paper's algorithm.
+"""Gradients in topics, background and switches for a minibatch (Ren, Kunes and Doshi-Velez 2020).
 
 With β_·k and π as softmax of logits and φ as the sigmoid of one, and S_vk = Σ c r_k, n_v = Σ c over
 the minibatch, the bound without documents is
 
     Σ_v n_v [φ_v log p + (1-φ_v) log(1-p) + H(φ_v) + (1-φ_v) log π_v]
 
-and its gradients, with what documents add to them, are
+and its gradients, including the terms of the documents, are
 
     ∂/∂topic_logit_vk     = φ_v S_vk - β_vk Σ_u φ_u S_uk
     ∂/∂background_logit_v = (1-φ_v) n_v - π_v Σ_u (1-φ_u) n_u
     ∂/∂inclusion_logit_v  = φ_v(1-φ_v) [Σ_k S_vk log β_vk + n_v (logit p - log π_v - logit φ_v)].
 
-Few topics make arrays with short rows, on which NumPy spends most of a step: one pass here.
+With few topics these arrays have short rows, on which NumPy would spend most of the time of a step.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from topicfocus.kernels.special import exp_in_place
 
 
 class ChannelGradients(NamedTuple):
-    """By words x topics, and by words."""
+    """Gradients in the logits of topics (words x topics), background and inclusion (words)."""
 
     topics: np.ndarray
     background: np.ndarray
@@ -60,7 +60,7 @@ def log_softmax_columns(logits, log_p, p):
 
 @kernel
 def topic_gradient(word_topic, topics, inclusion, out):
-    """out = ∂/∂topic_logits, the formula at the head of this file."""
+    """out = ∂/∂topic_logits, the formula of the module."""
     n_words, n_topics = word_topic.shape
     total = np.zeros(n_topics)
     for v in range(n_words):
@@ -76,9 +76,9 @@ def topic_gradient(word_topic, topics, inclusion, out):
 def switch_gradients(
     word_topic, word_count, log_topics, inclusion, log_background, background, prior, out
 ):
-    """out.background and out.inclusion by the formulas above; returns the bound without documents.
+    """Write out.background and out.inclusion; return the part of the bound without documents.
 
-    0 < φ < 1; `prior` is p.
+    By the formulas of the module, for 0 < φ < 1; `prior` is p.
     """
     n_words, n_topics = word_topic.shape
     log_in = math.log(prior)

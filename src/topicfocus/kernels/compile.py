@@ -1,10 +1,9 @@
 """Numba's `njit` with the options of this package: `kernel`, `helper` and `inlined`.
 
-A kernel is called from Python and cached on disk by numba, in ``__pycache__`` beside its source
-or, where that is read-only, in the user's cache folder; ``NUMBA_CACHE_DIR`` names another place.
-A helper is called from kernels only. It has no entry from Python, which takes as long to compile
-as a small function, and no cache file: its machine code is part of the kernels that call it.
-What is called in one place only is inlined by numba, so that LLVM does not compile it twice.
+A kernel is called from Python. Numba caches its machine code in ``__pycache__`` beside its source,
+in the user's cache folder if that is read-only, or in ``NUMBA_CACHE_DIR``. A helper is called from
+kernels only: it has no entry point for Python, which would take as long to compile as a small
+function, and no cache file, because its machine code is part of the kernels that call it.
 """
 
 from __future__ import annotations
@@ -19,12 +18,13 @@ import numba
 from numba.core import sigutils, types
 from numba.core.caching import IndexDataCacheFile
 
-#: A type checker knows neither numba's settings nor all options of `njit`.
+#: Any, because numba's type hints lack its settings and some options of `njit`.
 config: Any = numba.config
 njit: Any = numba.njit
 
 #: fastmath: sums may be reordered, so that LLVM can use SIMD; NaN and infinity keep their meaning.
-#: error_model: Python's check for a zero divisor is an early exit, and no loop with one vectorises.
+#: error_model: with Python's check for a zero divisor, loops would have an early exit, which
+#: prevents vectorisation.
 _OPTIONS: dict = {
     "nogil": True,
     "fastmath": {"reassoc", "contract", "arcp", "nsz"},

@@ -5,23 +5,24 @@ f(θ) = Σ_v c m log(W_v·θ) + Σ_k a_k log θ_k (`kernels.topic_mix`). The obj
 
     J_d = Σ_t w_t log p(y_t | o + ηᵀθ̂) + f(θ̂).
 
-f is stationary at θ̂, so only the first term feels θ̂ move. With g = Σ_l s_l η_l, s_l the derivative
-of the first term in predictor l, H = -∇²f(θ̂) and u the
-solution of [H 1; 1ᵀ 0][u; μ] = [g; 0], the chain rule through θ̂ gives, n = W_v·θ̂ and z = (W_v·u)/n,
+f is stationary at θ̂, so only the derivative of the first term depends on how θ̂ moves. Let
+g = Σ_l s_l η_l, s_l being the derivative of the first term in predictor l, H = -∇²f(θ̂), and u the
+solution of [H 1; 1ᵀ 0][u; μ] = [g; 0]. With n = W_v·θ̂ and z = (W_v·u)/n the chain rule gives
 
     ∂J_d/∂log W_vk = (c m / n) W_vk (θ̂_k + u_k - z θ̂_k)
     ∂J_d/∂m_v      = c (log n + z),
 
-the second one per token: what the word adds as a word, plus what it adds to the prediction.
+the second one per token: the part of the likelihood of the words, and that of the prediction.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from topicfocus.counts import Rows
 from topicfocus.families.base import row_log_likelihood
 from topicfocus.families.multiple import Multiple
 from topicfocus.kernels.compile import inlined, kernel
@@ -34,46 +35,44 @@ from topicfocus.kernels.curvature import (
     sum_words,
     words_to_solve,
 )
-from topicfocus.kernels.local import LocalBudget, LocalCorpus
+from topicfocus.kernels.local import LocalBudget, LocalCorpus, WordTable
 from topicfocus.kernels.scratch import ROOM, apart, borrowed, keep
 from topicfocus.kernels.special import log_in_place
 from topicfocus.kernels.target_terms import has_target
 from topicfocus.kernels.topic_mix import included_words, map_document, pad_document
 from topicfocus.kernels.word_sums import gather_document, mixture
 
-#: Relative change of θ̂ since its curvature was factorised, √Σ_k Δθ_k²/θ_k: up to the first the
-#: factor counts as the same, up to the second a solution is refined with it (where topics are many;
-#: else a new factor costs no more), beyond that there is a new one. The gradient's error, measured
-#: with 5, 20 and 50 topics on Yelp: 1e-4; the part that θ̂'s answer has in it: 1e-3.
+#: Relative change √Σ_k Δθ_k²/θ_k of θ̂ since its curvature was factorised. Up to the first limit
+#: the factor is used as it is; up to the second a solution is refined, with many topics (with few,
+#: a new factor takes no longer); beyond it the curvature is factorised again. The relative error of
+#: the gradient, with 5, 20 and 50 topics on Yelp: 1e-4, and 1e-3 for its part through θ̂.
 _SAME, _NEAR = 1e-2, 0.15
-#: What `constrained_documents` computes of each document.
-MIXES, VARIANCES, GRADIENTS = 0, 1, 2
 
 
 class ConstrainedStats(NamedTuple):
     """Sums over documents.
 
-    word_topic: ∂J/∂log W_vk. word_log_likelihood: Σ c log n, word_push: Σ c z, both with weight one
-    whatever the word's multiplicity. parts: Σ of (words, mix, target).
+    word_topic: ∂J/∂log W_vk. word_log_likelihood: Σ c log n, word_response: Σ c z, both with weight
+    one whatever the multiplicity of the word. parts: Σ of (words, prior, target).
     """
 
     word_topic: np.ndarray
     word_log_likelihood: np.ndarray
-    word_push: np.ndarray
+    word_response: np.ndarray
     parts: np.ndarray
 
 
 @inlined
-def answer_at_mode(push, rows, weight, n, norm, theta, prior, over, work, z, out):
-    """out = u: how θ̂ answers to the push g, from the factor of the scaled curvature M.
+def response_at_mode(slope, rows, weight, n, norm, theta, prior, over, work, z, out):
+    """out = u, the response of θ̂ to the gradient g = `slope`, from the factor of the curvature M.
 
-    In the scaled variable u = θ∘x the system is M x = θ∘g - μθ with Σ_k θ_k x_k = 0. At θ̂ it is
-    M 1 = θ Σ_k g_k, so M⁻¹θ is a constant and x is M⁻¹(θ∘g) less its mean under θ. The factor in
-    `work` is that of the θ where Newton last made it, M̃. Each round adds M̃⁻¹ (θ∘g - M x) to x,
+    In the scaled variable u = θ∘x the system is M x = θ∘g - μθ with Σ_k θ_k x_k = 0. At θ̂,
+    M 1 = θ Σ_k g_k, so M⁻¹θ is a constant and x is M⁻¹(θ∘g) minus its mean under θ. `work` has the
+    factor of the curvature M̃ at Newton's last θ. Each round adds M̃⁻¹ (θ∘g - M x) to x, where
 
         M x = a∘x + θ∘Σ_v W_v (c m / n²) W_v·(θ∘x),
 
-    and multiplies the error by about twice the change since. `norm` is W_v·θ, `z` scratch.
+    and multiplies the error by about twice the relative change of θ. `norm` is W_v·θ, `z` scratch.
     """
     n_topics = theta.shape[0]
     moved = 0.0
@@ -83,12 +82,12 @@ def answer_at_mode(push, rows, weight, n, norm, theta, prior, over, work, z, out
     moved = math.sqrt(moved)
     if n_topics == 1 or not moved <= (_SAME if n_topics < FEW_TOPICS else _NEAR):
         factorise_curvature(rows, weight, n, prior, theta, over, work)
-        mixture(rows, n, theta, norm)  # which may be the scratch of the line before
+        mixture(rows, n, theta, norm)  # the line before may overwrite it
         moved = 0.0
     left, step = work.along, work.step
     for k in range(n_topics):
         step[k] = 0.0
-        left[k] = theta[k] * push[k]
+        left[k] = theta[k] * slope[k]
     error = 1.0
     while True:
         solve_curvature(rows, n, prior, over, work, left)
@@ -104,7 +103,7 @@ def answer_at_mode(push, rows, weight, n, norm, theta, prior, over, work, z, out
             z[j] *= weight[j] / (norm[j] * norm[j])
         sum_words(rows, n, over, z, work.by_word, work.mine)
         for k in range(n_topics):
-            left[k] = theta[k] * (push[k] - work.mine[k]) - prior[k] * step[k]
+            left[k] = theta[k] * (slope[k] - work.mine[k]) - prior[k] * step[k]
     mean = 0.0
     for k in range(n_topics):
         mean += theta[k] * step[k]
@@ -113,48 +112,31 @@ def answer_at_mode(push, rows, weight, n, norm, theta, prior, over, work, z, out
 
 
 @inlined
-def answer_pushes(task, pushes, coef, pull, rows, weight, n, mix, prior, over, work, z, out, into):
-    """out = the answer of θ̂ to `pull`, or of VARIANCES to each η_l: into_l = η_l·u."""
-    for k in range(mix.shape[0]):
-        out[k] = 0.0
-    for l in range(pushes):
-        if task == VARIANCES:
-            for k in range(mix.shape[0]):
-                pull[k] = coef[l, k]
-        answer_at_mode(pull, rows, weight, n, work.norm, mix, prior, over, work, z, out)
-        if task == VARIANCES:
-            total = 0.0
-            for k in range(mix.shape[0]):
-                total += pull[k] * out[k]
-            into[l] = max(total, 0.0)
+def target_slope(corpus, d, family, coef, mix, predictor, by_predictor, slope, out):
+    """Add log p(y | f), f = o + η·θ̂, to `out`; returns whether the document has a target.
 
-
-@inlined
-def target_pull(corpus, d, family, coef, mix, predictor, slope, pull, out):
-    """Add log p(y | f), f = o + η·θ̂, of a document that has a target, and return whether it does.
-
-    Writes the derivatives in f to `slope` and in θ̂ to `pull`.
+    Writes the derivatives in f to `by_predictor` and in θ̂ to `slope`.
     """
     target, importance = corpus.target[d], corpus.target_weight[d]
     for l in range(coef.shape[0]):
-        slope[l] = 0.0
+        by_predictor[l] = 0.0
         predictor[l] = corpus.offset[d, l]
         for k in range(mix.shape[0]):
             predictor[l] += coef[l, k] * mix[k]
     if not has_target(importance):
-        return 0
-    value = row_log_likelihood(family, target, importance, predictor, slope)
+        return False
+    value = row_log_likelihood(family, target, importance, predictor, by_predictor)
     out.parts[2] += corpus.doc_weight[d] * value
     for k in range(mix.shape[0]):
-        pull[k] = 0.0
+        slope[k] = 0.0
         for l in range(coef.shape[0]):
-            pull[k] += slope[l] * coef[l, k]
-    return 1
+            slope[k] += by_predictor[l] * coef[l, k]
+    return True
 
 
 @inlined
 def add_prior(mix, prior, times, logs, bits, out):
-    """What the prior of θ̂ adds to J."""
+    """Add the term of the prior of θ̂ in J to `out`."""
     for k in range(mix.shape[0]):
         logs[k] = mix[k]
     log_in_place(logs, mix.shape[0], bits)
@@ -164,23 +146,23 @@ def add_prior(mix, prior, times, logs, bits, out):
 
 @inlined
 def add_words(
-    words_here, counts_here, times, table, rows, weight, padded, mix, answer, push, work, out
+    words_here, counts_here, times, table, rows, weight, padded, mix, response, z, work, out
 ):
-    """What a document's words add to J and to its gradients in log β and φ; work.norm = β_v·θ̂.
+    """Add the terms of a document's words in J and its gradients to `out`; work.norm = β_v·θ̂.
 
-    ∂J/∂log β_vk += c β_vk (θ̂_k + u_k - z θ̂_k)/(β_v·θ̂),  z = β_v·u / β_v·θ̂,  u = `answer`.
+    ∂J/∂log β_vk += c β_vk (θ̂_k + u_k - z θ̂_k)/(β_v·θ̂),  z = β_v·u / β_v·θ̂,  u = `response`.
     """
-    mixture(rows, padded, answer, push)
+    mixture(rows, padded, response, z)
     n_topics = mix.shape[0]
     for j in range(words_here.shape[0]):
         v = words_here[j]
-        z = push[j] / work.norm[j]
+        ratio = z[j] / work.norm[j]
         scale = times * weight[j] / work.norm[j]
-        out.word_push[v] += times * counts_here[j] * z
-        # The table, not its copy: there a word's topics lie side by side.
-        row, sums, rest = table[v], out.word_topic[v], 1.0 - z
+        out.word_response[v] += times * counts_here[j] * ratio
+        # The table, not its copy, because there the topics of a word are contiguous.
+        row, sums, rest = table[v], out.word_topic[v], 1.0 - ratio
         for k in range(n_topics):
-            sums[k] += scale * row[k] * (answer[k] + rest * mix[k])
+            sums[k] += scale * row[k] * (response[k] + rest * mix[k])
     log_in_place(work.norm, padded, work.bits)
     for j in range(words_here.shape[0]):
         out.parts[0] += times * weight[j] * work.norm[j]
@@ -189,20 +171,17 @@ def add_words(
 
 @kernel
 def constrained_documents(
-    task, first, last, corpus, words, prior, coef, family, theta, by_predictor, budget, many, out
-):
-    """One pass over documents first..last-1; `coef` is predictors x topics.
+    gradients, first, last, corpus, words, prior, coef, family, theta, by_predictor, budget, many,
+    out,
+):  # fmt: skip
+    """Find θ̂ of documents first..last-1, in place, from the θ given.
 
-    MIXES: find θ̂ (warm-started, in place), with words of m_v > 0 only.
-    VARIANCES: row d of `by_predictor` is set to the variances η_l·C η_l of the predictors by the
-    Laplace approximation: C is the inverse of H on the simplex, so that C η_l is the answer of θ̂
-    to a push η_l. `theta` is θ̂ and stays as it is.
-    GRADIENTS: find θ̂, add the gradients and values of J_d to `out`, and set row d of
-    `by_predictor` to the derivatives of the document's log-likelihood in its predictors: all that
-    the gradients in η, b and ζ need beside θ̂.
+    With `gradients`, also add the values and gradients of J_d to `out`, and set row d of
+    `by_predictor` to the derivatives of log p(y_d | f) in the predictors: with θ̂, the gradients in
+    η, b and ζ follow from these. Without, words of m_v = 0 are left out. `coef` is predictors x
+    topics, `many` that of `many_topics`.
 
-    One kernel, because most of what compiles in it is the same for all three. `many` is that of
-    `many_topics`.
+    This is one kernel because most of its code is needed with and without gradients.
     """
     n_topics, n_predictors = prior.shape[0], coef.shape[0]
     longest = 1
@@ -223,8 +202,8 @@ def constrained_documents(
     included = np.empty(longest, dtype=corpus.indices.dtype)
     scratch = mix_work(n_topics, longest)
     rows = borrowed(apart(owned[0])).reshape((n_topics, longest))
-    weight, push = borrowed(apart(owned[1])), borrowed(apart(owned[2]))
-    pull, answer = borrowed(apart(owned[3])), borrowed(apart(owned[4]))
+    weight, z = borrowed(apart(owned[1])), borrowed(apart(owned[2]))
+    slope, response = borrowed(apart(owned[3])), borrowed(apart(owned[4]))
     logs, predictor = borrowed(apart(owned[5])), borrowed(apart(owned[6]))
     often, here = borrowed(apart(owned[7])), borrowed(included)
     work, bits = borrowed(scratch), borrowed(apart(exponents))
@@ -234,7 +213,7 @@ def constrained_documents(
     for d in range(first, last):
         lo, hi = corpus.indptr[d], corpus.indptr[d + 1]
         words_here, counts_here, mix = corpus.indices[lo:hi], corpus.counts[lo:hi], theta[d]
-        if task != GRADIENTS:
+        if not gradients:
             n = included_words(words_here, counts_here, words.multiplicity, here, often)
             words_here, counts_here = here[:n], often[:n]
         gather_document(words_here, counts_here, words.table, words.multiplicity, rows, weight)
@@ -242,78 +221,43 @@ def constrained_documents(
         over = None
         if many is not None:
             over = words_to_solve(rows, weight, padded, prior, work.by_word)
-        if task == VARIANCES:
-            work.mix[0] = 0.0  # infinitely far from θ̂: a new factor is needed
-        else:
-            map_document(rows, weight, padded, prior, mix, budget, over, work)
-        if task == MIXES:
+        map_document(rows, weight, padded, prior, mix, budget, over, work)
+        if not gradients:
             continue
         mixture(rows, padded, mix, work.norm)
-        slope, pushes = by_predictor[d], n_predictors
-        if task == GRADIENTS:
-            pushes = target_pull(corpus, d, family, coef, mix, predictor, slope, pull, out)
-        answer_pushes(
-            task, pushes, coef, pull, rows, weight, padded, mix, prior, over, work, push, answer,
-            slope,
+        for k in range(n_topics):
+            response[k] = 0.0
+        if target_slope(corpus, d, family, coef, mix, predictor, by_predictor[d], slope, out):
+            response_at_mode(
+                slope, rows, weight, padded, work.norm, mix, prior, over, work, z, response
+            )
+        times = corpus.doc_weight[d]
+        add_prior(mix, prior, times, logs, bits, out)
+        add_words(
+            words_here, counts_here, times, words.table, rows, weight, padded, mix, response, z,
+            work, out,
         )  # fmt: skip
-        if task == GRADIENTS:
-            times = corpus.doc_weight[d]
-            add_prior(mix, prior, times, logs, bits, out)
-            add_words(
-                words_here, counts_here, times, words.table, rows, weight, padded, mix, answer,
-                push, work, out,
-            )  # fmt: skip
     keep((owned, exponents, included, scratch))
 
 
 def many_topics(n_topics: int) -> bool | None:
-    """None for few topics: the factor over words, which they do not need, is not compiled."""
+    """None with few topics, for which the factor over words is not compiled."""
     return None if n_topics < FEW_TOPICS else True
 
 
 def map_documents(
-    first: int,
-    last: int,
-    rows: tuple[np.ndarray, np.ndarray, np.ndarray],
-    words: Any,
-    prior: np.ndarray,
-    theta: np.ndarray,
-    budget: Any,
+    rows: Rows, words: WordTable, prior: np.ndarray, theta: np.ndarray, budget: LocalBudget
 ) -> None:
-    """θ̂ of documents first..last-1 of a CSR matrix, in place of `theta`."""
-    coef = np.empty((0, len(prior)))
-    _without_targets(MIXES, first, last, rows, words, prior, coef, theta, coef, budget)
-
-
-def predictor_variances(
-    first: int,
-    last: int,
-    rows: tuple[np.ndarray, np.ndarray, np.ndarray],
-    words: Any,
-    prior: np.ndarray,
-    coef: np.ndarray,
-    theta: np.ndarray,
-    out: np.ndarray,
-) -> None:
-    """Variances of the predictors of documents first..last-1, given θ̂: documents x predictors."""
-    budget = LocalBudget(0, 0.0)
-    _without_targets(VARIANCES, first, last, rows, words, prior, coef, theta, out, budget)
-
-
-def _without_targets(
-    task: int, first: int, last: int, rows: Any, words: Any, prior: np.ndarray, coef: np.ndarray,
-    theta: np.ndarray, by_predictor: np.ndarray, budget: Any,
-) -> None:  # fmt: skip
+    """θ̂ of some documents, in place of `theta`."""
+    # Arguments of the same types as with gradients, so that the kernel is compiled once.
     table, vector = np.empty((0, 0)), np.empty(0)
-    indptr, indices, counts = rows
-    corpus = LocalCorpus(indptr, indices, counts, table, table, table, vector)
+    corpus = LocalCorpus(*rows, table, table, table, vector)
     out = ConstrainedStats(table, vector, vector, vector)
-    many = many_topics(len(prior))
+    coef = np.empty((0, len(prior)))
     constrained_documents(
-        task, first, last, corpus, words, prior, coef, _NO_TARGETS, theta, by_predictor, budget,
-        many, out,
+        False, 0, rows.n_docs, corpus, words, prior, coef, _NO_TARGETS, theta, coef, budget,
+        many_topics(len(prior)), out,
     )  # fmt: skip
 
 
-#: The arguments have the types of a pass with targets, so that nothing is compiled for them.
 _NO_TARGETS = Multiple.of([])

@@ -1,18 +1,18 @@
-"""The curvature of a topic mix's objective at θ, factorised: over topics, or over words.
+"""The curvature of the objective of topic proportions at θ, factorised over topics or over words.
 
     M = -θθᵀ∘∇²f = A + P Pᵀ,   A = diag(a),   P_kv = √(c m) r_kv,   r_kv = W_vk θ_k / (W_v·θ),
 
 f being that of `kernels.topic_mix` and r the responsibilities. M, topics x topics, stays well
-conditioned when a θ_k is tiny. To make and factorise it costs K² n/2 + K³/6. A document with fewer
-words than topics is cheaper in the space of its words, K n²/2 + n³/6 (Woodbury):
+conditioned when a θ_k is tiny. It takes K² n/2 + K³/6 operations. For a document with fewer words
+than topics, the space of its words needs fewer, K n²/2 + n³/6 (Woodbury):
 
     M⁻¹ b = A⁻¹ (b - P S⁻¹ Pᵀ A⁻¹ b),   S = I + Pᵀ A⁻¹ P.
 
-No eigenvalue of S is below one, but where S is large the difference cancels: of the digits of b as
-many are lost as Σ c m / min a has, so words of a large weight beside a tiny prior are left to the
-factor over topics (`_LARGEST_RATIO`).
+No eigenvalue of S is below one, but the difference cancels where S is large: b loses as many digits
+as Σ c m / min a has. Documents of large weight with a tiny prior therefore use the factor over
+topics (`_LARGEST_RATIO`).
 
-Responsibilities sum to one over the topics, so M 1 = θ∘∇f: a solution that Newton has for nothing.
+Responsibilities sum to one over topics, so M 1 = θ∘∇f, a solution without arithmetic.
 """
 
 from __future__ import annotations
@@ -26,24 +26,26 @@ from topicfocus.kernels.compile import helper
 from topicfocus.kernels.scratch import ROOM, apart
 from topicfocus.kernels.word_sums import mixture
 
-#: Words, and topics, that loops over them take at a time: padding to 16 cost a tenth more with 10
-#: and 50 topics (AVX-512), to 4 a little.
+#: Words or topics per step of vectorised loops. With AVX-512 and 10 or 50 topics, padding to 16
+#: took a tenth more time, and padding to 4 slightly more.
 MIX_VECTOR = 8
-#: What `words_to_solve` returns where the factor over topics is cheaper, or safer. With fewer than
-#: FEW_TOPICS topics `over` is None, and numba compiles nothing of the factor over words.
+#: Value of `words_to_solve` where the factor over topics is faster or more accurate. With fewer
+#: than FEW_TOPICS topics `over` is None, and numba does not compile the factor over words.
 OVER_TOPICS = -1
-#: The crossover, measured: with fewer topics, or more words for each of them, the factor over
-#: topics is as fast. Newton steps over words are 0.9 times as fast with 8 words and 10 topics; 1.8,
-#: 1.3, 1.0 times with 5, 12, 16 words and 20; 6, 4, 1.8, 1.3, 1.0 with 5, 16, 32, 40, 48 and 50.
+#: Measured limits: with fewer topics, or more words per topic, the factor over topics is as fast.
+#: Newton steps over words are 0.9 times as fast with 8 words and 10 topics; 1.8, 1.3 and 1.0 times
+#: with 5, 12 and 16 words and 20 topics; 6, 4, 1.8, 1.3 and 1.0 times with 5, 16, 32, 40 and 48
+#: words and 50 topics.
 FEW_TOPICS = 12
 _MOST_WORDS = 0.75
-#: Σ c m / min a up to which it keeps ten digits: beside solutions in extended precision, the worst
-#: error at 1e6 was 7e-11 for b in the span of P (over topics 9e-12), and 1e-12 for any other.
+#: Largest Σ c m / min a for which the factor over words has ten correct digits. Compared with
+#: extended precision, the largest error at 1e6 was 7e-11 for b in the span of P (9e-12 over
+#: topics), and 1e-12 for other b.
 _LARGEST_RATIO = 1e6
 
 
 class MixWork(NamedTuple):
-    """Scratch of one thread; what has an entry a topic is padded to whole vectors."""
+    """Work arrays of one thread; those with one entry per topic are padded to whole vectors."""
 
     norm: np.ndarray
     bend: np.ndarray
@@ -62,7 +64,7 @@ class MixWork(NamedTuple):
 
 @helper
 def mix_work(n_topics, longest):
-    """Scratch for documents of up to `longest` words."""
+    """Work arrays for documents of up to `longest` words."""
     width = whole(n_topics)
     return MixWork(
         apart(np.empty(longest + ROOM)),
@@ -83,16 +85,16 @@ def mix_work(n_topics, longest):
 
 @helper
 def whole(n):
-    """n rounded up to what the vectorised loops take at a time."""
+    """n rounded up to a multiple of the step of vectorised loops."""
     return (n + MIX_VECTOR - 1) // MIX_VECTOR * MIX_VECTOR
 
 
 @helper
 def words_to_solve(rows, weight, n, prior, by_word):
-    """The number of words to factorise over (up to the last of a positive weight), or OVER_TOPICS.
+    """The number of words to factorise over, or OVER_TOPICS.
 
-    For FEW_TOPICS topics or more. Copies their rows words x topics, since the products over topics
-    of S run along these.
+    Up to the last word with a positive weight. For FEW_TOPICS topics or more. Copies the rows of
+    these words as words x topics, the order in which S reads them.
     """
     n_topics = prior.shape[0]
     total = 0.0
@@ -112,7 +114,7 @@ def words_to_solve(rows, weight, n, prior, by_word):
 
 @helper
 def copy_words(rows, n, n_topics, out):
-    """The first n words of `rows` words x topics."""
+    """Transpose the first n words of `rows` to words x topics."""
     for j in range(n):
         row = out[j]
         for k in range(n_topics):
@@ -138,7 +140,7 @@ def factorise_curvature(rows, weight, n, prior, theta, over, work):
 
 @helper
 def solve_curvature(rows, n, prior, over, work, x):
-    """x ← M⁻¹ x, by the factor that `work` holds."""
+    """x ← M⁻¹ x, by the factor in `work`."""
     if over is not None:  # noqa: SIM102
         if over != OVER_TOPICS:
             solve_over_words(rows, n, prior, over, work, x)
@@ -148,9 +150,10 @@ def solve_curvature(rows, n, prior, over, work, x):
 
 @helper
 def sum_words(rows, n, over, z, by_word, out):
-    """out_k = Σ_j W_jk z_j. Where there is a copy words x topics, along its rows.
+    """out_k = Σ_j W_jk z_j, from the copy words x topics if there is one.
 
-    Those need no sum over a register, fifty of which cost more than all products of 16 words.
+    That copy needs no horizontal sums of registers, of which 50 take longer than all products with
+    16 words.
     """
     if over is not None:  # noqa: SIM102
         if over != OVER_TOPICS:
@@ -166,7 +169,7 @@ def sum_words(rows, n, over, z, by_word, out):
 
 @helper
 def sum_copied_words(over, z, by_word, out):
-    """out_k = Σ_j W_jk z_j, from the copy words x topics."""
+    """out_k = Σ_j W_jk z_j from the copy words x topics, four words at a time."""
     width = by_word.shape[1]
     for k in range(width):
         out[k] = 0.0
@@ -202,7 +205,7 @@ def scaled_curvature(rows, weight, n, prior, theta, norm, bend, mine, gradient, 
             mine[j] = row[j] * bend[j]
         gradient[k] = prior[k] + total * theta[k]
         fours = (k + 1) - (k + 1) % 4
-        for l in range(0, fours, 4):  # four at a time share what they are multiplied with
+        for l in range(0, fours, 4):  # four at a time share a factor
             r0, r1, r2, r3 = rows[l], rows[l + 1], rows[l + 2], rows[l + 3]
             t0, t1, t2, t3 = 0.0, 0.0, 0.0, 0.0
             for j in range(n):
@@ -228,7 +231,7 @@ def scaled_curvature(rows, weight, n, prior, theta, norm, bend, mine, gradient, 
 def factorise(matrix, size):
     """Cholesky factor of a positive definite matrix of `size` rows, in place (lower triangle).
 
-    Its diagonal is left inverted, so that neither this nor solving divides more than once a row.
+    The diagonal has the inverses 1/L_jj, so that there is one division per row.
     """
     for j in range(size):
         mine = matrix[j]
@@ -267,9 +270,9 @@ def solve_factorised(factor, size, x):
 
 @helper
 def word_curvature(rows, weight, n, prior, theta, over, work):
-    """work.gradient = θ∘∇f, work.matrix = S (lower triangle); what P needs is left in `work`.
+    """work.gradient = θ∘∇f and work.matrix = S (lower triangle).
 
-    work.bend_j = √(c m)/(W_j·θ) and work.mix = θ, so that P_kj = θ_k W_jk bend_j.
+    Also work.bend_j = √(c m)/(W_j·θ) and work.mix = θ, which give P_kj = θ_k W_jk bend_j.
     """
     n_topics = prior.shape[0]
     mixture(rows, n, theta, work.norm)
@@ -289,9 +292,8 @@ def word_curvature(rows, weight, n, prior, theta, over, work):
 def add_products(by_word, by_topic, over, bend, mine, out):
     """out = I + diag(bend) B diag(by_topic) Bᵀ diag(bend), lower triangle, B words x topics.
 
-    Four words at a time share what they are multiplied with: 1.7 times as fast with 23 words and
-    50 topics. Up to three entries beyond the diagonal are written, and mean nothing. `mine` is
-    scratch.
+    Four words at a time share a factor: 1.7 times as fast with 23 words and 50 topics. Up to three
+    entries beyond the diagonal are overwritten. `mine` is scratch.
     """
     width = by_word.shape[1]
     for i in range(over):

@@ -1,4 +1,4 @@
-"""Runs of words in sequences of word ids: which are frequent, and how often each document has them.
+"""N-grams in sequences of word ids: find frequent ones, and count them in each document.
 
 An n-gram is an entry of a table: the entry of all but its last word (its parent) and that word.
 Entries below the number of words are the words themselves. N-grams are found level by level: of
@@ -223,9 +223,9 @@ def value_sums(
 
 @kernel
 def _match(
-    ids, lengths, order, slots, keys, begins, term, low, everything, where, out, counts, n_out
+    ids, lengths, order, slots, keys, begins, column, low, everything, where, out, counts, n_out
 ):
-    """Entries that are terms, with their counts, document after document; how many."""
+    """Columns of the terms, with their counts, document after document; how many."""
     n_words = len(begins)
     start = 0
     n = 0
@@ -237,7 +237,7 @@ def _match(
             entry = np.int64(ids[i])
             step = 1
             if entry >= 0:
-                best = entry if low == 1 and term[entry] else np.int64(-1)
+                best = np.int64(column[entry]) if low == 1 else np.int64(-1)
                 longest = min(order, stop - i) if begins[entry] else 1
                 for k in range(1, longest):
                     if ids[i + k] < 0:
@@ -246,10 +246,10 @@ def _match(
                     if at < 0:
                         break
                     entry = at + n_words
-                    if k + 1 >= low and term[entry]:
+                    if k + 1 >= low and column[entry] >= 0:
                         if everything and best >= 0:
                             n = _add_one(best, document, where, out, counts, n)
-                        best = entry
+                        best = np.int64(column[entry])
                         step = 1 if everything else k + 1
                 if best >= 0:
                     n = _add_one(best, document, where, out, counts, n)
@@ -260,13 +260,13 @@ def _match(
 
 
 @helper
-def _add_one(entry, document, where, out, counts, n):
-    at = where[U(entry)]
+def _add_one(column, document, where, out, counts, n):
+    at = where[U(column)]
     if at >= document:
         counts[U(at)] += 1
         return n
-    where[U(entry)] = n
-    out[U(n)] = entry
+    where[U(column)] = n
+    out[U(n)] = column
     counts[U(n)] = 1
     return n + 1
 
@@ -275,18 +275,18 @@ def match(
     part: Sequences,
     orders: tuple[int, int],
     grams: Grams,
-    term: NDArray[np.bool_],
-    all_orders: bool,
+    column: NDArray[np.int32],
+    every: bool,
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """Terms of each document with their counts: (entries, counts, terms of each document).
+    """Terms of each document with their counts: (columns, counts, terms of each document).
 
-    Of the terms that begin with a word the longest is counted and its words are not counted again;
-    with ``all_orders`` every term is.
+    `column` is that of each entry, -1 for an entry that is no term. Of the terms that begin with a
+    word the longest is counted and its words are not counted again; with `every` all of them are.
     """
     low, high = orders
-    most = len(part.ids) * (high - low + 1 if all_orders else 1)
-    entries, counts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
+    most = len(part.ids) * (high - low + 1 if every else 1)
+    columns, counts = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int32)
     lengths = np.empty(len(part.lengths), dtype=np.int64)
-    where = np.full(len(term), -1, dtype=np.int64)
-    n = _match(*part, high, *grams, term, low, all_orders, where, entries, counts, lengths)
-    return entries[:n].copy(), counts[:n].copy(), lengths
+    where = np.full(int(column.max(initial=-1)) + 1, -1, dtype=np.int64)
+    n = _match(*part, high, *grams, column, low, every, where, columns, counts, lengths)
+    return columns[:n].copy(), counts[:n].copy(), lengths

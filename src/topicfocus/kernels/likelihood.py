@@ -65,7 +65,8 @@ def expectation_rows(family, target, weight, mean, variance):
 def class_rows(target, predictor):
     """(log p(y_d | f_d), p) for classes: p_dc ∝ e^{f_dc}, documents x classes.
 
-    One exponential a class, where log-likelihood and gradient apart need two, and several at once.
+    It needs one exponential per class, half as many as log-likelihood and gradient separately, and
+    the exponentials are vectorised.
     """
     n_docs, n_classes = predictor.shape
     value = np.empty(n_docs)
@@ -89,9 +90,9 @@ def class_rows(target, predictor):
     return value, p
 
 
-# ---- of very many documents ----------------------------------------------------------------------
+# ---- in blocks of documents ----------------------------------------------------------------------
 
-#: Documents of a block: compiled code makes its arrays in memory, whatever the limit of it.
+#: Documents per block, which limits the memory of temporary arrays.
 _BLOCK = 1 << 16
 
 
@@ -100,7 +101,7 @@ def _spans(n: int) -> Iterator[slice]:
 
 
 def likelihoods(family: Any, target: np.ndarray, predictor: np.ndarray) -> np.ndarray:
-    """`likelihood_table`, block by block."""
+    """`likelihood_table` in blocks of documents."""
     if len(target) <= _BLOCK:
         return likelihood_table(family, target, predictor)
     out = np.empty((4, len(target)))
@@ -110,7 +111,7 @@ def likelihoods(family: Any, target: np.ndarray, predictor: np.ndarray) -> np.nd
 
 
 def in_blocks(rows: Callable[..., Any], *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
-    """`rows` (such as `class_rows`) of arrays of documents, block by block."""
+    """A function such as `class_rows` of arrays with one row per document, in blocks."""
     n = len(arrays[0])
     if n <= _BLOCK:
         return rows(*arrays)

@@ -1,6 +1,6 @@
-"""Local inference of the joint objective for one document: q(θ) = Dirichlet(γ) given its words.
+"""Local inference in the joint models: q(θ) = Dirichlet(γ) of a document.
 
-Responsibilities are a closed form of γ, so they are recomputed and never stored. With
+Responsibilities are a closed form of γ, so that they are computed again instead of stored. With
 e_k = exp(E_q[log θ_k]) and a word's row of weights W_v (β_v for the tight bound and for sLDA,
 β_v^{φ_v} for the paper's bound), the collapsed objective of a document is
 
@@ -8,9 +8,9 @@ e_k = exp(E_q[log θ_k]) and a word's row of weights W_v (β_v for the tight bou
            + Σ_v c_v m_v log Σ_k W_vk e_k + Σ_t w_t E_q[log p(y_t | f)],   f_l = o_l + η_l·θ,
 
 m_v the word's multiplicity (φ_v for the tight bound, else 1), w_t the weight of target t and o the
-document's offsets. Rows of W are scaled to a largest entry of one; the scale is a constant of the
-corpus, added outside. The expected log-likelihood is the family's `row_expectation` at μ_l, ν_l,
-the mean and variance of f_l: exact for a Gaussian target, a lower bound for most others.
+offsets of the document. Rows of W are scaled to a largest entry of one; the caller adds the scale,
+a constant of the corpus. The expected log-likelihood is `row_expectation` of the family at the mean
+μ_l and variance ν_l of f_l: exact for a Gaussian target, a lower bound for most others.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from topicfocus.kernels.word_sums import (
 
 
 class LocalCorpus(NamedTuple):
-    """The counts of a corpus in CSR form, and what each document has besides words.
+    """Counts in CSR form, with targets, their weights and offsets.
 
-    target, target_weight: documents x targets; offset: documents x predictors; doc_weight: how
-    many documents each stands for in the statistics.
+    target, target_weight: documents x targets; offset: documents x predictors; doc_weight: weights
+    of the documents in the statistics.
     """
 
     indptr: np.ndarray
@@ -60,16 +60,16 @@ class LocalCorpus(NamedTuple):
 
 
 class WordTable(NamedTuple):
-    """What local inference needs of the words: rows W_v (largest entry one) and m_v."""
+    """Rows W_v of the words, each with a largest entry of one, and multiplicities m_v."""
 
     table: np.ndarray
     multiplicity: np.ndarray
 
 
 class LocalBudget(NamedTuple):
-    """When to stop: a number of steps, or a relative change of γ (mean absolute) below that.
+    """Largest number of steps, and the mean absolute change of γ, relative to γ, that ends them.
 
-    `with_bound` also asks for the parts of the bound and for the words' evidence.
+    `with_bound`: whether parts of the bound and log-likelihoods of words are computed.
     """
 
     max_steps: int
@@ -78,9 +78,9 @@ class LocalBudget(NamedTuple):
 
 
 class LocalWork(NamedTuple):
-    """Scratch of one thread. e, norm: in the table's precision; the rest in double.
+    """Work arrays of one thread; e and norm have the precision of the table.
 
-    moments: 4 x predictors: μ, ν and the derivatives in them.
+    moments: 4 x predictors, μ, ν and the derivatives in them.
     """
 
     e: np.ndarray
@@ -95,7 +95,7 @@ class LocalWork(NamedTuple):
 
 
 class LocalStats(NamedTuple):
-    """Where `infer_documents` adds the statistics of its documents."""
+    """Statistics to which `infer_documents` adds."""
 
     word_topic: np.ndarray
     word_log_likelihood: np.ndarray
@@ -113,7 +113,7 @@ def mix_objective(prior, concentration, log_theta):
 
 @helper
 def mix_objective_less_prior(prior, concentration, log_theta):
-    """The same without -log B(α), which is one number for all documents."""
+    """`mix_objective` without -log B(α), a constant of all documents."""
     total = 0.0
     for k in range(prior.shape[0]):
         total += concentration[k]
@@ -127,7 +127,7 @@ def mix_objective_less_prior(prior, concentration, log_theta):
 
 @helper
 def document_objective(rows, weight, n, prior, concentration, family, target, work):
-    """L(γ), up to the scale of the rows."""
+    """L(γ) without the scale of the rows."""
     value = mix_objective(prior, concentration, work.exact)
     for k in range(prior.shape[0]):
         work.exact[k] = math.exp(work.exact[k])
@@ -140,15 +140,14 @@ def document_objective(rows, weight, n, prior, concentration, family, target, wo
 
 @helper
 def infer_document(rows, weight, n, prior, family, target, concentration, budget, work):
-    """Maximise L(γ) from the γ given, in place. Returns the number of steps taken.
+    """Maximise L(γ) from the given γ, in place; returns the number of steps.
 
-    Without a target, γ ← α + Σ_v c m r is coordinate ascent in (γ, r) and cannot lower L. With
-    one, the natural gradient of the target is added to it; the full step is tried for all
-    steps, and only if L ended lower than it began (rare) is the document done again with steps
-    halved until each of them rises. So one pass of a coordinate solver never lowers the bound.
+    Without a target, γ ← α + Σ_v c m r is coordinate ascent in (γ, r) and cannot lower L. With a
+    target its natural gradient is added, in full steps. If L is lower at the end, which is rare,
+    the document is inferred again with steps that are halved until L rises. So one pass of a
+    coordinate solver never lowers the bound.
 
-    A `family` of None: no document has a target, and nothing of them is compiled (numba leaves out
-    what stands behind `family is not None`).
+    `family` is None where no document has a target; numba then leaves out the code of targets.
     """
     n_topics = prior.shape[0]
     supervised = False
@@ -229,7 +228,7 @@ def _infer_carefully(rows, weight, n, prior, family, target, concentration, budg
 
 @helper
 def local_work(n_topics, longest, n_predictors, table):
-    """Scratch for documents of up to `longest` words, in the precision of the word table."""
+    """Work arrays for documents of up to `longest` words, in the precision of the word table."""
     kind = table.dtype
     return LocalWork(
         apart(np.empty(n_topics + ROOM, dtype=kind)),
@@ -246,9 +245,9 @@ def local_work(n_topics, longest, n_predictors, table):
 
 @helper
 def add_bound(rows, weight, padded, words_here, counts_here, times, mix, table, work, out):
-    """Statistics at the final γ, and the bound's parts of words and mix, in double precision.
+    """Add statistics at the final γ and the terms of words and θ in the bound, in double precision.
 
-    work.exact holds E[log θ]; `mix` is its part of the bound.
+    work.exact has E[log θ], `mix` the term of θ.
     """
     out.parts[1] += times * mix
     for k in range(work.exact.shape[0]):
@@ -271,11 +270,11 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
 
     `coef` is predictors x topics; `family` is None where no document has a target.
 
-    out.word_topic[v,k] += c_dv r_dvk and out.word_log_likelihood[v] += c_dv log Σ_k W_vk e_dk carry
-    weight one whatever the word's inclusion: a dropped word keeps its counterfactual topic
-    profile and can come back. out.log_theta[k] += E[log θ_dk]; out.parts += (words, mix, target,
-    steps), the first three summing to Σ_d L(γ_d). Without `budget.with_bound` only word_topic and
-    the steps are added.
+    out.word_topic[v,k] += c_dv r_dvk and out.word_log_likelihood[v] += c_dv log Σ_k W_vk e_dk have
+    weight one whatever the inclusion of the word, so that dropped words have topics as well and can
+    be selected again. out.log_theta[k] += E[log θ_dk]; out.parts += (words, θ, target, steps), of
+    which the first three add up to Σ_d L(γ_d). Without `budget.with_bound` only word_topic and the
+    steps are added.
     """
     n_topics = prior.shape[0]
     longest = 1
@@ -296,8 +295,8 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
         n = corpus.indptr[d + 1] - lo
         words_here, counts_here = corpus.indices[lo : lo + n], corpus.counts[lo : lo + n]
         times, gamma = corpus.doc_weight[d], concentration[d]
-        # Packed, without gaps between topics: a document then fits the first-level cache. Padded
-        # with words of weight zero, so that no loop has a remainder to do one by one.
+        # Rows are contiguous, so that a document fits the first-level cache, and padded with words
+        # of weight zero, so that loops have no scalar remainder.
         padded = whole_vectors(n)
         rows = scratch[: n_topics * padded].reshape((n_topics, padded))
         for j in range(n, padded):
@@ -310,7 +309,7 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
             rows, weight, padded, prior, family, target, gamma, budget, work
         )
         if not budget.with_bound:
-            exp_digamma(gamma, work.e)  # responsibilities do not mind a common factor
+            exp_digamma(gamma, work.e)  # a common factor cancels in responsibilities
             mixture(rows, padded, work.e, work.norm)
             add_responsibilities(
                 words_here, counts_here, times, words.table, rows, work.e, work.norm, out.word_topic

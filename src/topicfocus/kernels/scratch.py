@@ -1,10 +1,9 @@
-"""Scratch of kernels, far enough apart in memory.
+"""Work arrays of kernels, with a distance between them in memory.
 
-LLVM vectorises a loop that reads one array and writes another only behind a check that the two
-begin further apart than what it takes at a time (256 bytes with AVX-512); otherwise it takes the
-scalar loop, whose sums round differently. Arrays of a few topics lie side by side, at distances
-that differ between the heaps of threads: without room around them, a result would depend on the
-thread that found it.
+LLVM vectorises a loop that reads one array and writes another, but checks at run time that they
+start further apart than one vectorised step (256 bytes with AVX-512). If not, the scalar loop runs,
+and its sums round differently. Small arrays lie side by side on the heap of a thread, at distances
+that differ between threads. Without room around them, results would depend on the thread.
 """
 
 from __future__ import annotations
@@ -19,23 +18,23 @@ from topicfocus.kernels.compile import config, helper
 
 #: Elements of room on each side: 256 bytes in single precision.
 _ROOM = 64
-#: What is added to the size of an array that `apart` is given.
+#: Elements to allocate for `apart` besides those that are used.
 ROOM = 2 * _ROOM
 
 
 @helper
 def apart(buffer):
-    """The middle of a one-dimensional buffer: all but ROOM elements."""
+    """The middle of a one-dimensional buffer, without ROOM / 2 elements at each end."""
     return buffer[_ROOM : buffer.shape[0] - _ROOM]
 
 
 def _borrowed(typing_context: Any, array: Any) -> Any:
-    """The same array, or tuple of arrays, without an owner.
+    """The same array, or tuple of arrays, without a reference count.
 
-    Numba counts the references of every array that a compiled function is given, by atomic
-    operations on entry and on exit: for a few topics these cost as much as the arithmetic. A
-    borrowed array has no count. Its owner must live as long as it is used: an argument of the
-    kernel does, and so does what is given to `keep` at the end.
+    Numba counts references to each array argument of a compiled function, by atomic operations on
+    entry and exit, which take as long as the arithmetic for a few topics. A borrowed array has no
+    count, so that its owner must live as long: an argument of the kernel, or an array that is
+    passed to `keep` at the end.
     """
 
     def without_owner(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -61,7 +60,7 @@ def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
 
 
 def _keep(typing_context: Any, owners: Any) -> Any:
-    """At the end of a function: the owners of what was borrowed were valid until here."""
+    """Keep the owners of borrowed arrays alive until here, the end of a function."""
 
     def nothing(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return context.get_dummy_value()
@@ -69,6 +68,6 @@ def _keep(typing_context: Any, owners: Any) -> Any:
     return types.none(owners), nothing
 
 
-# Intrinsics: as functions of their own, they would be compiled for every type of argument.
+# Intrinsics, because functions would be compiled for every type of argument.
 borrowed: Any = (lambda array: array) if config.DISABLE_JIT else intrinsic(_borrowed)
 keep: Any = (lambda owners: None) if config.DISABLE_JIT else intrinsic(_keep)

@@ -1,7 +1,4 @@
-"""Special functions in a form that numba caches, inlines and vectorises.
-
-scipy.special cannot be called from a cached kernel, hence these. All are for x > 0.
-"""
+"""Special functions for x > 0 in kernels, because a cached kernel cannot call scipy.special."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ def digamma(x):
 
 @helper
 def trigamma(x):
-    """ψ'(x), the same way; twin: scipy.special.polygamma(1, x)."""
+    """ψ'(x), like `digamma`; twin: scipy.special.polygamma(1, x)."""
     shift = 0.0
     while x < 10.0:
         shift += 1.0 / (x * x)
@@ -117,7 +114,7 @@ def dirichlet_log_normaliser(concentration):
 
 @kernel
 def apply_elementwise(x, which):
-    """digamma (0) or trigamma (1) of an array, for use outside kernels and in tests."""
+    """digamma (`which` = 0) or trigamma (1) of an array, for tests."""
     out = np.empty_like(x)
     for i in range(x.shape[0]):
         out[i] = digamma(x[i]) if which == 0 else trigamma(x[i])
@@ -128,13 +125,13 @@ def apply_elementwise(x, which):
 def log_in_place(x, n, bits):
     """x_j ← log x_j for the first n entries, x_j > 0 and normal; twin: np.log.
 
-    `bits` is int64 scratch. x = 2^e·m with m in [√½, √2); log m = 2 artanh((m-1)/(m+1)) as its
-    series. Unlike libm's log this vectorises: the logarithm of every nonzero count would
-    otherwise cost more than all topics together when there are few of them.
+    `bits` is int64 scratch. x = 2^e·m with m in [√½, √2), and log m = 2 artanh((m-1)/(m+1)) by its
+    series. Unlike the log of libm this vectorises. With few topics, logarithms would otherwise take
+    longer than everything else.
     """
     raw = x.view(np.int64)
     for j in range(n):
-        # Adding the distance from √½ to 1 carries into the exponent just when m >= √2.
+        # Adding the distance from √½ to 1 carries into the exponent if and only if m >= √2.
         shifted = raw[j] + 0x00095F619980C433
         exponent = (shifted >> 52) - 1023
         bits[j] = exponent
@@ -168,8 +165,8 @@ def exp_in_place(x, n, bits):
     """
     for j in range(n):
         value = max(x[j], -700.0)
-        # Negative, so that cutting off the fraction rounds to the nearest. 32 bits: SIMD has no
-        # conversion to 64 on most machines.
+        # The number is negative, so that truncation rounds to the nearest integer. 32 bits, since
+        # most machines have no SIMD conversion to 64 bits.
         k = np.int32(value * 1.4426950408889634 - 0.5)
         bits[j] = (np.int64(k) + 1023) << 52
         r = value - k * 0.6931471805599453

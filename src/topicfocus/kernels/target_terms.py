@@ -1,4 +1,4 @@
-"""The targets' part of a document's objective as a function of q(θ) = Dirichlet(γ)."""
+"""E log p(y | θ) of a document as a function of q(θ) = Dirichlet(γ), with its gradients."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def target_moments(concentration, coef):
 
 @helper
 def expected_target(family, target, concentration, moments):
-    """Σ_t w_t E[log p(y_t | f)]; leaves μ, ν and the derivatives in them in the rows of moments."""
+    """Σ_t w_t E[log p(y_t | f)]; writes μ, ν and the derivatives in them to the rows of moments."""
     for l in range(target.coef.shape[0]):
         mean, variance = target_moments(concentration, target.coef[l])
         moments[0, l] = mean + target.offset[l]
@@ -74,7 +74,7 @@ def target_gradient(family, target, concentration, moments, out):
 def target_natural_gradient(family, target, concentration, moments, out):
     """out = F⁻¹ ∇_γ of the target's part, F = diag ψ'(γ) - ψ'(γ₀)11ᵀ, by Sherman-Morrison."""
     n_topics = concentration.shape[0]
-    if n_topics == 1:  # θ = 1 for certain: nothing to gain, and F is zero
+    if n_topics == 1:  # θ = 1 with certainty, and F is zero
         out[0] = 0.0
         return
     target_gradient(family, target, concentration, moments, out)

@@ -1,8 +1,9 @@
 """Run a kernel over chunks of documents on threads, with the same result for every thread count.
 
-The chunks are fixed by the data. Their statistics are added in the order of the chunks, so a sum
-of floating-point numbers never depends on who finished first. Kernels release the GIL; a plain
-thread pool is used because numba's own threading layers abort when called from several threads.
+Chunks depend on the data alone, and their statistics are added in the order of the chunks, so that
+a sum of floating-point numbers does not depend on which thread finishes first. Kernels release the
+GIL. We use a plain thread pool because numba's threading layers abort when several threads call
+them.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-#: More chunks than this bring nothing on the machines we know, and each needs its own statistics.
+#: More chunks gain nothing on the machines that we measured, and each has its own statistics.
 MOST_CHUNKS = 16
-#: From so many nonzeros on there are more: a chunk of counts in files is read into memory.
+#: Number of nonzeros from which there are more chunks, since a chunk of a file is read into memory.
 _HUGE = 1 << 26
-#: A chunk is worth handing to a thread from about this many nonzero counts.
+#: Smallest number of nonzero counts for which a thread is worth its overhead.
 SMALLEST_CHUNK = 8192
-#: From so many nonzeros for every word, the statistics of one more chunk cost nothing beside it.
+#: Nonzeros per word from which the statistics of one more chunk take negligible time.
 _MANY = 128
 
 _Item = TypeVar("_Item")
@@ -36,10 +37,10 @@ _here = threading.local()
 
 
 def n_threads(n_jobs: int | None) -> int:
-    """Threads to use: None or -1 is every core this process may use, -2 all but one, ...
+    """Number of threads: None or -1 is every core this process may use, -2 all but one, ...
 
-    Work that is done on one of our threads has that one: a pool whose threads all wait for it would
-    wait for ever.
+    Inside one of our threads it is 1, because a pool whose threads all wait for tasks of the same
+    pool would never end.
     """
     if n_jobs == 0:
         raise ValueError("n_jobs=0 has no meaning: give a positive number, or None for all cores.")
@@ -51,27 +52,26 @@ def n_threads(n_jobs: int | None) -> int:
 
 
 def _cores() -> int:
-    """Cores this process may run on, at most $OMP_NUM_THREADS.
+    """Number of cores this process may run on, at most $OMP_NUM_THREADS.
 
-    Programs that start many processes on one machine (Dask's workers, joblib's, a batch system)
-    say by that variable how many threads each of them may have.
+    Programs that start many processes on one machine (Dask, joblib, a batch system) set that
+    variable to the number of threads of each process.
     """
     try:
         cores = len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS and Windows
         cores = os.cpu_count() or 1
-    limit = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # one a nested level
+    limit = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()  # of the first level
     return min(cores, int(limit)) if limit.isdecimal() and int(limit) else cores
 
 
 def chunk_bounds(indptr: np.ndarray, n_words: int, least: int = SMALLEST_CHUNK) -> np.ndarray:
     """Document numbers at which chunks begin and end: equal shares of nonzero counts.
 
-    Depends on the data alone. A chunk has at least `least` nonzeros, and at least as many as there
-    are words, so that clearing and adding its statistics never costs more than computing them. More
-    than half of `MOST_CHUNKS` are made only where that cost is nothing beside the documents, and
-    more than all of them for very large corpora. Their number is a power of two: equal work for 2,
-    4, 8 or 16 threads.
+    A chunk has at least `least` nonzeros, and at least as many as there are words, so that clearing
+    and adding its statistics takes less time than computing them. There are more than half of
+    `MOST_CHUNKS` only where that time is negligible, and more than `MOST_CHUNKS` only for very
+    large corpora. The number of chunks is a power of two: equal work for 2, 4, 8 or 16 threads.
     """
     nonzeros = int(indptr[-1] - indptr[0])
     n_docs = len(indptr) - 1
@@ -80,7 +80,7 @@ def chunk_bounds(indptr: np.ndarray, n_words: int, least: int = SMALLEST_CHUNK) 
     most <<= min((nonzeros // max(_HUGE, _MANY * n_words)).bit_length(), 6)
     chunks = 1 << (max(min(wanted, most, n_docs), 1).bit_length() - 1)
     goals = indptr[0] + np.ceil(np.arange(1, chunks) * (nonzeros / chunks))
-    goals = goals.astype(indptr.dtype)  # else all of indptr is converted to search it
+    goals = goals.astype(indptr.dtype)  # otherwise searchsorted converts all of indptr
     inner = np.searchsorted(indptr, goals)
     return np.concatenate([[0], np.clip(inner, 0, n_docs), [n_docs]]).astype(np.int64)
 
@@ -100,11 +100,11 @@ def _begin_thread() -> None:
 
 @contextmanager
 def _using(threads: int) -> Iterator[ThreadPoolExecutor]:
-    """The pool of so many threads; after Ctrl-C the next one to ask gets a new pool.
+    """The pool with this number of threads, which is replaced after a KeyboardInterrupt.
 
-    Ctrl-C may come when the main thread has taken a lock of the pool, and `with` does not know yet
-    (`threading.Condition.__enter__` is Python's): a thread of it would wait for ever, and so would
-    the next pass.
+    An interrupt may come after the main thread has acquired a lock of the pool and before `with`
+    has registered it, because `threading.Condition.__enter__` is Python code. The lock is then
+    never released, and the next pass would wait for ever.
     """
     pool = _pool(threads)
     try:
@@ -117,7 +117,7 @@ def _using(threads: int) -> Iterator[ThreadPoolExecutor]:
 
 
 def _forget_threads() -> None:
-    """A forked child has none of its parent's threads: it makes pools, and a lock, of its own."""
+    """Make a forked child start new pools: it has none of its parent's threads."""
     global _lock
     _lock = threading.Lock()
     _pools.clear()
@@ -128,7 +128,7 @@ if hasattr(os, "register_at_fork"):
 
 
 def clear(buffer: Any) -> None:
-    """Set an array, or every array of a tuple, to zero: a buffer to be used again."""
+    """Set an array, or every array of a tuple, to zero."""
     for array in buffer if isinstance(buffer, tuple) else (buffer,):
         array.fill(0)
 
@@ -141,11 +141,11 @@ def run_chunks(
     n_jobs: int | None,
     reset: Callable[[Any], None] | None = None,
 ) -> Any:
-    """Σ over chunks of what ``work(first, last, buffer)`` puts into a fresh ``make()``.
+    """Sum over chunks of the statistics that ``work(first, last, buffer)`` adds to ``make()``.
 
-    At most one buffer per thread and one more exist besides the total; ``add(total, buffer)`` is
-    called in the order of the chunks. With `reset` (`clear`, for arrays) a buffer that was added is
-    used again: new memory of some size costs more to touch first than the work of a chunk.
+    Besides the total there are at most as many buffers as threads, plus one. ``add(total, buffer)``
+    is called in the order of the chunks. With `reset` (`clear`, for arrays) buffers are reused,
+    because the first access to new memory can take longer than the work of a chunk.
     """
     chunks = [(int(a), int(b)) for a, b in pairwise(bounds)]
     threads = min(n_threads(n_jobs), len(chunks))
@@ -153,7 +153,7 @@ def run_chunks(
 
     def run(chunk: tuple[int, int]) -> Any:
         try:
-            buffer = spare.popleft()  # atomic: two threads never get the same
+            buffer = spare.popleft()  # atomic, so that two threads never get the same buffer
         except IndexError:
             buffer = make()
         else:
@@ -175,7 +175,7 @@ def run_chunks(
         for chunk in chunks:
             total = put(total, run(chunk))
         return total
-    # A window of chunks is under way; the oldest is added before a new one is handed out.
+    # At most threads + 1 chunks are submitted; the oldest is added before the next is submitted.
     with _using(threads) as pool:
         waiting = deque(pool.submit(run, chunk) for chunk in chunks[: threads + 1])
         later = iter(chunks[threads + 1 :])
@@ -189,10 +189,10 @@ def run_chunks(
 def map_in_order(
     work: Callable[[_Item], _Result], items: Iterable[_Item], n_jobs: int | None
 ) -> Iterator[_Result]:
-    """``work(item)`` of each item, in the order of the items, a window of them under way at a time.
+    """``work(item)`` of each item, in the order of the items, on threads.
 
-    Items are taken from the iterable as they are needed, by the caller's own thread: one that reads
-    a file is read while earlier parts of it are worked on, and never far ahead.
+    The caller's thread takes items from the iterable as they are needed, at most one more than
+    there are threads, so that a file can be read while earlier parts of it are processed.
     """
     threads = n_threads(n_jobs)
     if threads <= 1:
@@ -207,6 +207,6 @@ def map_in_order(
                     yield waiting.popleft().result()
             while waiting:
                 yield waiting.popleft().result()
-        finally:  # an error, or the caller has had enough: what has not begun need not begin
+        finally:  # after an error, or when the caller stops iterating
             for future in waiting:
                 future.cancel()

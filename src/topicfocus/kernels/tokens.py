@@ -1,8 +1,8 @@
 """Texts in UTF-8 as sequences of word ids: split, look up, number. No strings, only bytes.
 
-Which characters are letters, what their lower case is and what the others mean between words
-comes in as a table over all code points (`text.characters`), so the kernel agrees with Python by
-construction. Its slow twin is `text.tokenizer.segments`.
+A table over all code points (`text.tokenizer.fold_table`) has the lower case of letters and the
+role of other characters between words, so the kernel agrees with Python. The slow twin is
+`text.tokenizer.segments`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from topicfocus.kernels.words import (
     Words,
     add_word,
     find_word,
-    longer,
     mix,
     read_point,
     reserve,
@@ -30,7 +29,7 @@ from topicfocus.kernels.words import (
 
 #: In place of an id: the end of a segment, or a word that is not known.
 BREAK = -1
-#: What characters that are no letters do between words, in the table over code points.
+#: Roles of other characters than letters and digits, in the table over code points.
 ENDS, JOINS, SPACE, LINE_END, HYPHEN, APOSTROPHE = 0, -1, -2, -3, -4, -5
 _AND, _HASH, _SEMICOLON, _LESS, _GREATER, _QUOTE = 38, 35, 59, 60, 62, 34
 _EXCLAMATION, _SLASH, _NEWLINE = 33, 47, 10
@@ -45,9 +44,9 @@ class Sequences(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """What the kernel knows of a text: tables, and short names as numbers."""
+    """A `text.tokenizer.TokenRule` as tables, and short names as numbers."""
 
-    fold: NDArray[np.int32]  # lower case of a letter, else one of ENDS ... APOSTROPHE
+    fold: NDArray[np.int32]  # lower case of a letter, else one of ENDS, ..., APOSTROPHE
     apostrophes: NDArray[np.int64]  # entities
     joiners: NDArray[np.int64]  # entities
     elisions: NDArray[np.int64]
@@ -185,7 +184,7 @@ def _url_end(data, i, end, fold):
 # long: every kind of character between words.
 @inlined
 def _gap(data, i, end, fold, apostrophes, joiners, ended):  # noqa: C901
-    """Skip what is no word from byte i on: (the next word or the end, whether a segment ended)."""
+    """Skip to the next word: (its first byte or the end, whether a segment ended before it)."""
     before, last, lines = ENDS, ENDS, 0
     while i < end:
         point, after = _read(data, i)
@@ -360,7 +359,7 @@ def _frequencies(ids, lengths, seen, document_frequency, frequency):
 
 
 def frequencies(part: Sequences, n_words: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """In how many documents each word is, and how often."""
+    """Document frequency and frequency of each word."""
     in_docs, often = np.zeros(n_words, dtype=np.int64), np.zeros(n_words, dtype=np.int64)
     _frequencies(*part, np.full(n_words, -1), in_docs, often)
     return in_docs, often
@@ -378,15 +377,14 @@ def _merge_words(part_left, part_right, part_letters, n, slots, left, right, kno
         renamed[i] = word
 
 
-def merge(total: Words, words: Words, part: Sequences) -> tuple[Words, NDArray[np.int64]]:
-    """Add the words of a chunk to a table: (table, the new id of each). Its sequences follow."""
+def merge(total: Words, words: Words) -> tuple[Words, NDArray[np.int64]]:
+    """Add the words of one table to another: (table, the new id of each word; `BREAK` behind)."""
     n, n_letters = (int(size) for size in words.sizes)
     total = reserve(total, n, n_letters)
     renamed = np.empty(n + 1, dtype=np.int64)
     renamed[-1] = BREAK
     _merge_words(words.left, words.right, words.letters, n, *total, renamed)
-    part.ids[:] = renamed[part.ids]
-    return total, renamed[:-1]
+    return total, renamed
 
 
-__all__ = ["BREAK", "Rule", "Sequences", "find_pairs", "frequencies", "longer", "merge", "tokenize"]
+__all__ = ["BREAK", "Rule", "Sequences", "find_pairs", "frequencies", "merge", "tokenize"]

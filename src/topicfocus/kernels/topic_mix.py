@@ -1,11 +1,12 @@
-"""The topic mix of a document from its words alone: a strictly concave problem, by Newton.
+"""Topic proportions of a document from its words alone: a concave problem, by Newton's method.
 
     θ̂ = argmax_θ  f(θ) = Σ_v c_v m_v log(W_v·θ) + Σ_k a_k log θ_k   on the simplex.
 
 The exponent of θ_k is a_k, not a_k - 1: this is the posterior mode in the softmax basis, as in the
-paper's code, and it keeps θ̂ off the boundary. Newton runs in the scaled step x, θ ← θ∘(1 + t x)
-(θ/(1 - t x) where x < 0: the same to first order, and always positive); its matrix is that of
-`kernels.curvature`. At the optimum θ̂_k = (a_k + Σ_v c m r_vk) / (Σ_k a_k + Σ_v c m).
+code of Ren, Kunes and Doshi-Velez (2020), and it keeps θ̂ away from the boundary. Newton's method
+takes scaled steps x, θ ← θ∘(1 + t x), or θ/(1 - t x) where x < 0, which is the same to first order
+and always positive. Its matrix is that of `kernels.curvature`. At the optimum
+θ̂_k = (a_k + Σ_v c m r_vk) / (Σ_k a_k + Σ_v c m).
 """
 
 from __future__ import annotations
@@ -23,20 +24,21 @@ from topicfocus.kernels.curvature import (
 from topicfocus.kernels.special import log_in_place
 from topicfocus.kernels.word_sums import mixture
 
-#: Before Newton's first step; see `map_document`.
+#: Fixed-point rounds before Newton's first step.
 _FIXED_POINT_ROUNDS = 2
-#: A fixed-point round that moves θ by less than this ends the rounds.
+#: Change of θ below which the fixed-point rounds end.
 _NEAR = 0.01
-#: A step that takes no more than this share from any θ_k takes no more from any W_v·θ either. The
+#: A step that reduces no θ_k by more than this fraction reduces no W_v·θ by more either. The
 #: curvature along it then grows at most by 1/(1 - s/2)², s from 0 to 1, and f rises by at least
-#: λ²(1 - ∫(1 - s)/(1 - s/2)² ds) = 0.23 λ², λ² being the decrement: no line search is needed.
+#: λ²(1 - ∫(1 - s)/(1 - s/2)² ds) = 0.23 λ², λ² being the decrement, so no line search is needed.
 _DEEPEST = 0.5
-#: A step that changes no θ_k by more than this share leaves a factor of the curvature that is good
-#: enough for the next one, which is then cheap: a gradient and a solution.
+#: After a step that changes no θ_k by more than this fraction, the factor of the curvature is used
+#: again: the next step needs a gradient and a solution only.
 _SHORT = 0.2
-#: But not where a small error is asked for: such a step leaves a part of it, Newton's its square.
+#: Tolerance below which it is not, because such a step reduces the error by a factor, while
+#: Newton's squares it.
 _ROUGH = 1e-3
-#: Newton decrement, relative to the document's size, below which rounding may be all that is left.
+#: Newton decrement, relative to the size of the document, that may consist of rounding only.
 _ROUNDING = 1e-7
 
 
@@ -55,7 +57,7 @@ def mix_value(rows, weight, n, prior, theta, work):
 
 @helper
 def fixed_point_gradient(rows, weight, n, prior, theta, over, norm, by_word, total, gradient):
-    """gradient = θ∘∇f = a + Σ_v c m r_v; leaves c m / (W_v·θ) in norm."""
+    """gradient = θ∘∇f = a + Σ_v c m r_v, and norm = c m / (W_v·θ)."""
     mixture(rows, n, theta, norm)
     for j in range(n):
         norm[j] = weight[j] / norm[j]
@@ -82,7 +84,7 @@ def fixed_point(rows, weight, n, prior, theta, over, norm, by_word, sums, gradie
 
 @helper
 def along_simplex(theta, gradient, step):
-    """gradient = step = ρ = g - θ Σ_k g_k, what is left of g = θ∘∇f at the optimum: nothing."""
+    """gradient = step = ρ = g - θ Σ_k g_k, the part of g = θ∘∇f that is zero at the optimum."""
     total = 0.0
     for k in range(theta.shape[0]):
         total += gradient[k]
@@ -93,10 +95,10 @@ def along_simplex(theta, gradient, step):
 
 @helper
 def newton_step(theta, gradient, step):
-    """step = x, given s = M⁻¹ρ; returns (decrement, most negative x_k as positive, longest |x_k|).
+    """step = x, given s = M⁻¹ρ; returns (decrement, max_k -x_k, max_k |x_k|).
 
-    On the plane Σ_k θ_k x_k = 0 it is x = s - t (θ·s)/(θ·t) with t ∝ M⁻¹θ. Since M 1 = g, which is
-    ρ + θ Σ_k g_k (`kernels.curvature`), t = 1 - s: one solution, whose rounding vanishes with ρ.
+    On the plane Σ_k θ_k x_k = 0 it is x = s - t (θ·s)/(θ·t) with t ∝ M⁻¹θ. Since
+    M 1 = g = ρ + θ Σ_k g_k (`kernels.curvature`), t = 1 - s, whose rounding vanishes with ρ.
     """
     along = 0.0
     across = 0.0
@@ -117,7 +119,7 @@ def newton_step(theta, gradient, step):
 
 @helper
 def chord_step(theta, gradient, step):
-    """The same where M is that of the step before: near the optimum M 1 is θ Σ_k g_k, so t is 1."""
+    """The same with M of an earlier step: near the optimum M 1 is θ Σ_k g_k, so t is 1."""
     along = 0.0
     for k in range(theta.shape[0]):
         along += theta[k] * step[k]
@@ -134,7 +136,7 @@ def chord_step(theta, gradient, step):
 
 @helper
 def whole_step(theta, step):
-    """θ ← θ∘(1 + x), back on the simplex."""
+    """θ ← θ∘(1 + x), normalised."""
     total = 0.0
     for k in range(theta.shape[0]):
         theta[k] *= 1.0 + step[k]
@@ -145,7 +147,7 @@ def whole_step(theta, step):
 
 @helper
 def line_search(rows, weight, n, prior, theta, value, work):
-    """Halve the step until f rises above `value`; returns f there, or `value` and θ as it is."""
+    """Halve the step until f exceeds `value`; returns f, or `value` if no step does."""
     rate = 1.0
     for _ in range(40):
         total = 0.0
@@ -166,16 +168,16 @@ def line_search(rows, weight, n, prior, theta, value, work):
 
 @inlined
 def map_document(rows, weight, n, prior, theta, budget, over, work):
-    """Newton from the θ given, in place. Returns the number of steps.
+    """Newton's method from the given θ, in place; returns the number of steps.
 
-    A round or two of the fixed point come first: each costs a fraction of a Newton step, and far
-    from the optimum is nearly as good. A step that leaves half of every θ_k is taken in full
-    (`_DEEPEST`), any other is halved until f rises. After a short one the next is made with the
-    same factor, where topics are many enough that this saves something and the tolerance allows it.
+    One or two fixed-point rounds come first: far from the optimum each gains nearly as much as a
+    Newton step, in a fraction of the time. A step that leaves at least half of every θ_k is taken
+    in full (`_DEEPEST`); any other is halved until f rises. After a short step the next one uses
+    the same factor of the curvature, with FEW_TOPICS topics or more and if the tolerance allows it.
 
-    Stops when the Newton decrement (twice the rise still to be had) was below tolerance² relative
-    to the document's size, after a last step. `work` then holds a factor of the curvature, over
-    `over` words or over topics (`words_to_solve`), and the θ where it was made: work.mix.
+    It stops when the Newton decrement (twice the possible rise of f) is below tolerance² times the
+    size of the document, after a last step. `work` then has a factor of the curvature over `over`
+    words or over topics (`words_to_solve`), and in work.mix the θ where it was computed.
     """
     if prior.shape[0] == 1:
         theta[0] = 1.0
@@ -191,7 +193,7 @@ def map_document(rows, weight, n, prior, theta, budget, over, work):
     fixed_point(
         rows, weight, n, prior, theta, over, work.norm, work.by_word, work.mine, work.gradient
     )
-    fresh = True  # whether the curvature is to be that of θ
+    fresh = True  # whether the curvature is computed at θ
     always = prior.shape[0] < FEW_TOPICS or budget.tolerance < _ROUGH
     for _ in range(budget.max_steps):
         if fresh:
@@ -210,10 +212,10 @@ def map_document(rows, weight, n, prior, theta, budget, over, work):
         taken += 1
         if deepest <= _DEEPEST:
             whole_step(theta, work.step)
-            # From a short step the next one's decrement is a fraction; if not, it is rounding.
+            # After a short step the decrement falls to a fraction, unless it is rounding.
             stalled = fresh and decrement <= _ROUNDING * size and decrement > 0.1 * last
             if decrement <= budget.tolerance * budget.tolerance * size or stalled:
-                break  # done, or down to rounding
+                break
             fresh = longest > _SHORT or not fresh or always
             last = decrement if longest <= _SHORT else math.inf
             value = math.nan
@@ -230,9 +232,9 @@ def map_document(rows, weight, n, prior, theta, budget, over, work):
 
 @helper
 def pad_document(rows, weight, n):
-    """Words of weight zero up to a whole number of vectors; returns that number.
+    """Append words of weight zero up to a whole number of vectors; returns the new length.
 
-    Without them every loop over the words of a document has a remainder to do one by one.
+    Loops over the words of a document then have no scalar remainder.
     """
     padded = whole(n)
     for j in range(n, padded):
@@ -244,7 +246,7 @@ def pad_document(rows, weight, n):
 
 @helper
 def included_words(words, counts, multiplicity, here, often):
-    """Copy the words of a document with m_v > 0 and their counts; returns how many they are."""
+    """Copy the words of a document with m_v > 0 and their counts; returns their number."""
     n = 0
     for j in range(words.shape[0]):
         if multiplicity[words[j]] > 0.0:

@@ -1,16 +1,16 @@
-"""The paper's own algorithm for one minibatch: Adam on the variational parameters themselves.
+"""The algorithm of Ren, Kunes and Doshi-Velez (2020) for one minibatch: Adam on q(θ) and q(z).
 
-Nothing is collapsed: γ_d and the logits of the responsibilities of every nonzero count are
-parameters with Adam moments of their own. With r = softmax(logits), the gradients of the bound are
+γ_d and the logits of the responsibilities of every nonzero count are parameters with Adam moments.
+With r = softmax(logits), the gradients of the bound are
 
     ∂/∂logit_k = r_k (G_k - Σ_l r_l G_l),  G_k = c (E[log θ_k] + φ_v log β_vk - log r_k)
     ∂/∂γ_k     = ψ'(γ_k)(α_k + s_k - γ_k) - ψ'(γ₀) Σ_l (α_l + s_l - γ_l) + ∂ w E[log p(y)]/∂γ_k,
 
-s_k = Σ c r_k. The original keeps dense Adam state for all documents, so a document that is not in
-the minibatch still moves by its momentum at every step. That drift is a closed form: while the
+s_k = Σ c r_k. The original code has Adam moments for all documents, so that documents outside the
+minibatch also move by their momentum at every step. This drift has a closed form: while the
 gradient is zero, step j after the last visit (at time t) moves a parameter by
-rate · (m β₁ʲ/(1-β₁^{t+j})) / √(v β₂ʲ/(1-β₂^{t+j})), so all of it is rate · m/√v times one number
-per minibatch. `drift` is that number, `fade` the decay of both moments; the caller computes them.
+rate · (m β₁ʲ/(1-β₁^{t+j})) / √(v β₂ʲ/(1-β₂^{t+j})), so that the sum is rate · m/√v times one number
+per minibatch. `drift` is that number and `fade` the decay of both moments, both from the caller.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ from topicfocus.kernels.target_terms import (
     target_gradient,
 )
 
-#: γ is an unconstrained parameter of the original; below this it is put back.
+#: Smallest γ; the original has no bound.
 SMALLEST_CONCENTRATION = 1e-2
-#: Stands for a second moment of zero; a normal number in single precision.
+#: Replaces a second moment of zero; a normal number in single precision.
 _NO_MOMENT = 1e-37
 _BETA1 = 0.9
 _BETA2 = 0.999
 
 
 class AdamStep(NamedTuple):
-    """Rate and bias corrections 1-β₁ᵗ, 1-β₂ᵗ of the step being taken."""
+    """Learning rate and bias corrections 1-β₁ᵗ, 1-β₂ᵗ of an Adam step."""
 
     rate: float
     correction1: float
@@ -54,7 +54,7 @@ class AdamStep(NamedTuple):
 
 
 class Visit(NamedTuple):
-    """How far documents drifted since their last visit, and the fading of both moments."""
+    """The drift of documents since their last visit, and the decay of both moments."""
 
     drift: float
     fade1: float
@@ -64,8 +64,7 @@ class Visit(NamedTuple):
 class Uncollapsed(NamedTuple):
     """Variational parameters with their Adam moments: γ by document, logits by nonzero count.
 
-    Logits have a row per nonzero count in size only: the rows of a document together are one block,
-    topics x words.
+    Logits have one row per nonzero count; the rows of a document are one block topics x words.
     """
 
     concentration: np.ndarray
@@ -85,15 +84,15 @@ class UncollapsedStats(NamedTuple):
 
 @helper
 def adam_drift_array(value, m, v, drift, fade1, fade2):
-    """Parameters after the steps in which their document was not visited, in place.
+    """Move parameters, in place, by the steps in which their document was not visited.
 
-    `drift` includes the rate. In the precision of the array, so that it vectorises.
+    `drift` includes the rate. All numbers have the precision of the array, so that it vectorises.
     """
     number = value.dtype.type
     far, less1, less2 = number(drift), number(fade1), number(fade2)
     least = number(_NO_MOMENT)
     for i in range(value.shape[0]):
-        # Without a gradient so far both moments are zero, and 0/√least is zero, too.
+        # Before the first gradient both moments are zero, and 0/√least is zero.
         value[i] += far * m[i] / math.sqrt(max(v[i], least))
         m[i] *= less1
         v[i] *= less2
@@ -101,7 +100,7 @@ def adam_drift_array(value, m, v, drift, fade1, fade2):
 
 @kernel
 def adam_move_array(value, gradient, m, v, step):
-    """One Adam step uphill for a flat array of parameters, in place and in its precision."""
+    """One Adam step of gradient ascent on a flat array, in place and in its precision."""
     number = value.dtype.type
     keep1, take1 = number(_BETA1), number(1.0 - _BETA1)
     keep2, take2 = number(_BETA2), number(1.0 - _BETA2)
@@ -117,7 +116,7 @@ def adam_move_array(value, gradient, m, v, step):
 
 @kernel
 def catch_up_documents(local, visit, rate):
-    """Apply the drift of documents about to be visited, all last visited together, in place."""
+    """Apply the drift, in place, to documents that were last visited at the same time."""
     drift = rate * visit.drift
     adam_drift_array(
         local.concentration.reshape(-1),
@@ -144,7 +143,7 @@ def catch_up_documents(local, visit, rate):
 def softmax_down(logits, r, log_norm, largest, bits):
     """r = softmax of each column, log_norm = log Σ exp of it; both are topics x words.
 
-    `largest` and `bits` are scratch. Topics side by side, so that every loop is over words.
+    `largest` and `bits` are scratch.
     """
     n_topics, n_words = logits.shape
     for j in range(n_words):
@@ -170,7 +169,7 @@ def softmax_down(logits, r, log_norm, largest, bits):
 
 @helper
 def concentration_gradient(prior, sums, gamma, family, target, moments, out):
-    """out = ∂L/∂γ, the formula at the head of this file."""
+    """out = ∂L/∂γ by the formula of the module."""
     n_topics = prior.shape[0]
     total = 0.0
     surplus = 0.0
@@ -191,10 +190,10 @@ def concentration_gradient(prior, sums, gamma, family, target, moments, out):
 def step_documents(
     first, last, corpus, inclusion, log_topics, prior, coef, family, local, step, out
 ):
-    """Statistics of documents first..last-1 at the current values, then one Adam step of their own.
+    """Statistics of documents first..last-1, then one Adam step on their variational parameters.
 
-    out.word_topic[v,k] += c r_k; out.parts += (words and responsibilities, mix, target): the part
-    of the bound that depends on documents. `coef` is predictors x topics.
+    out.word_topic[v,k] += c r_k; out.parts += (words and responsibilities, θ, target), the part of
+    the bound that depends on documents. `coef` is predictors x topics.
     """
     n_topics = prior.shape[0]
     log_theta = apart(np.empty(n_topics + ROOM))

@@ -1,7 +1,7 @@
-"""Loops over the words of a document: what each topic gets of them, fast for few topics and many.
+"""Sums over the words of a document: mixtures, responsibilities and expected tokens per topic.
 
-A document's rows of the word table are copied side by side, topics x words, and padded with words
-of weight zero, so that SIMD runs over its words whatever the number of topics.
+The rows of its words in the word table are copied to a matrix topics x words, padded with words of
+weight zero, so that SIMD instructions run over words for any number of topics.
 """
 
 from __future__ import annotations
@@ -10,23 +10,19 @@ import numpy as np
 
 from topicfocus.kernels.compile import helper
 
-#: Keeps a word that no topic can explain from dividing by zero (representable in single precision).
+#: Prevents division by zero for a word of probability zero (representable in single precision).
 _TINY = np.float32(1e-30)
-#: Words that LLVM's loops over a document take at a time in single precision (4 registers of 8).
+#: Words per step of LLVM's loops over a document in single precision (4 registers of 8).
 _VECTOR = 32
 #: Below this many topics a plain loop over them is faster than setting up SIMD.
 _FEW_TOPICS = 12
-#: Up to this many topics, everything a step does with a document's words fits one loop over them.
+#: Largest number of topics for which a step needs only one loop over the words of a document.
 ONE_LOOP_TOPICS = 8
 
 
 @helper
 def mixture(rows, n, e, out):
-    """out_j = Σ_k rows_kj e_k for the n words of a document.
-
-    A document's weights are stored topics x words, so that SIMD runs over its words whatever the
-    number of topics; four topics at a time keep `out` in registers.
-    """
+    """out_j = Σ_k rows_kj e_k for the n words of a document, four topics at a time."""
     n_topics = rows.shape[0]
     whole = n_topics - n_topics % 4
     for j in range(n):
@@ -46,39 +42,18 @@ def mixture(rows, n, e, out):
 @helper
 def topic_sums(rows, weight, n, e, norm, out):
     """out_k = Σ_j weight_j r_kj,  r_kj = rows_kj e_k / Σ_l rows_lj e_l; `norm` is scratch."""
-    if e.shape[0] == 5:  # the paper's number, and the default
-        _sums_of_five(rows, weight, n, e, out)
-    elif e.shape[0] <= ONE_LOOP_TOPICS:
+    if e.shape[0] <= ONE_LOOP_TOPICS:
         _sums_of_few(rows, weight, n, e, out)
     else:
         _sums_of_many(rows, weight, n, e, norm, out)
 
 
 @helper
-def _sums_of_five(rows, weight, n, e, out):
-    """One loop instead of six: its set-up costs as much as its work when topics are few."""
-    r0, r1, r2, r3, r4 = rows[0], rows[1], rows[2], rows[3], rows[4]
-    e0, e1, e2, e3, e4 = e[0], e[1], e[2], e[3], e[4]
-    zero = e.dtype.type(0)
-    s0, s1, s2, s3, s4 = zero, zero, zero, zero, zero
-    for j in range(n):
-        mixed = r0[j] * e0 + r1[j] * e1 + r2[j] * e2 + r3[j] * e3 + r4[j] * e4
-        scale = weight[j] / (mixed + _TINY)
-        s0 += r0[j] * scale
-        s1 += r1[j] * scale
-        s2 += r2[j] * scale
-        s3 += r3[j] * scale
-        s4 += r4[j] * scale
-    out[0] = s0 * e0
-    out[1] = s1 * e1
-    out[2] = s2 * e2
-    out[3] = s3 * e3
-    out[4] = s4 * e4
-
-
-@helper
 def _sums_of_few(rows, weight, n, e, out):
-    """The same for up to eight topics; those that are missing repeat the last with e = 0."""
+    """One loop for up to eight topics, with e = 0 for those that do not exist.
+
+    With few topics, starting a loop takes as long as its steps.
+    """
     last = e.shape[0] - 1
     zero = e.dtype.type(0)
     r0, r1, r2, r3 = rows[0], rows[min(1, last)], rows[min(2, last)], rows[min(3, last)]
@@ -111,6 +86,7 @@ def _sums_of_few(rows, weight, n, e, out):
 
 @helper
 def _sums_of_many(rows, weight, n, e, norm, out):
+    """A mixture first, then the sums of four topics per loop."""
     n_topics = e.shape[0]
     whole = n_topics - n_topics % 4
     mixture(rows, n, e, norm)
@@ -140,9 +116,9 @@ def _sums_of_many(rows, weight, n, e, norm, out):
 
 @helper
 def gather_document(words, counts, table, multiplicity, rows, weight):
-    """Copy a document's rows of the word table side by side, topics x words, and c·m.
+    """Copy the table rows of a document's words to `rows`, topics x words, and c·m to `weight`.
 
-    Eight words at a time, so that what is written to a topic's row is one run of memory.
+    Eight words at a time, so that each topic's row is written in contiguous pieces.
     """
     n = words.shape[0]
     whole = n - n % 8
@@ -179,7 +155,7 @@ def add_responsibilities(words, counts, times, table, rows, e, norm, out):
             for k in range(n_topics):
                 sums[k] += scale * rows[k, j] * e[k]
         else:
-            # The table again, not its copy: there a word's topics lie side by side.
+            # The table, not its copy, because there the topics of a word are contiguous.
             row = table[words[j]]
             for k in range(n_topics):
                 sums[k] += scale * row[k] * e[k]
@@ -187,5 +163,5 @@ def add_responsibilities(words, counts, times, table, rows, e, norm, out):
 
 @helper
 def whole_vectors(n):
-    """n rounded up to what the vectorised loops take at a time."""
+    """n rounded up to a multiple of the step of vectorised loops."""
     return (n + _VECTOR - 1) // _VECTOR * _VECTOR

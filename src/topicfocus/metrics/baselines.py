@@ -50,11 +50,11 @@ class Predicted:
 
     def of(self, documents: np.ndarray) -> Predicted:
         """Predictions of some documents."""
-        more = (
+        p, std, linear = (
             None if part is None else part[documents]
             for part in (self.probabilities, self.std, self.linear)
         )
-        return Predicted(self.name, self.values[documents], *more, self.note)
+        return Predicted(self.name, self.values[documents], p, std, linear, self.note)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -255,4 +255,3 @@ def constant(kind: str, train: Inputs, y: np.ndarray, test: Inputs, n: int) -> P
     share = counts / counts.sum()
     values = np.full(n, labels[np.argmax(share)])
     return Predicted("shares of the training part", values, np.tile(share, (n, 1)))
-

@@ -3,19 +3,17 @@
 from topicfocus.report.explorer import Explorer
 from topicfocus.report.plots import (
     plot_calibration,
+    plot_effects,
     plot_frontier,
-    plot_search,
     plot_topics,
-    plot_words,
 )
 from topicfocus.report.summary import summarise
 
 __all__ = [
     "Explorer",
     "plot_calibration",
+    "plot_effects",
     "plot_frontier",
-    "plot_search",
     "plot_topics",
-    "plot_words",
     "summarise",
 ]

@@ -27,8 +27,9 @@ class Explorer:
     counts : documents x words, optional
     target : as for `fit`, optional
         Targets of these documents, for intervals of coefficients, associations and metrics.
-    names : list of str, or dict of topic number to str, optional
-        Names of the topics; by default their most relevant words.
+    names : list of str, or dict of int to str, optional
+        Names of the topics by row of ``components_``; by default those of the model
+        (`rename_topics`). The page refers to other topics by their first words.
     vocabulary : list of str, optional
         Names of the columns of `counts`; by default those of the vectoriser or of `fit`.
     target_name : str, optional
@@ -49,9 +50,8 @@ class Explorer:
     by, time : one value per document, a pandas Series, or a dict of name to values, optional
         Groups, and numbers or dates: the page compares their topics, predictions and targets.
     stability : Stability or dict, optional
-        The result of `topicfocus.stability`: the page marks topics and words that do not replicate
-        and lists interchangeable words. Any other dict is shown as it is: a list with one entry per
-        topic, or a dict by number of topic, beside the topics, everything else in the Fit view.
+        The result of `topicfocus.stability`, or its `to_dict`: the page marks topics and words
+        that do not replicate, and lists interchangeable words.
     max_documents : int, default=500
         Documents in the page, a random sample; metrics and curves use all documents.
     exact : bool, default=False

@@ -88,14 +88,14 @@ def read_frontier(given: Any) -> list[dict[str, Any]] | None:
         }
         if not set(SEARCHED) & set(numbers):
             raise ValueError(
-                "every row of frontier needs inclusion_prior or n_topics, and figures beside it."
+                "every row of frontier needs inclusion_prior or n_topics, and metrics."
             )
         if not dict(row).get("error") or "score" in numbers:
             rows.append(numbers)
     return sorted(rows, key=lambda r: tuple(r.get(name, 0.0) for name in SEARCHED))
 
 
-def frontier_axis(rows: list[dict[str, Any]]) -> str:
+def frontier_axis(rows: Sequence[Mapping[str, Any]]) -> str:
     """The setting along the frontier: topics if each row has another number of them."""
     tried = {row.get("n_topics") for row in rows}
     return "n_topics" if 1 < len(tried) == len(rows) else "inclusion_prior"
@@ -104,60 +104,39 @@ def frontier_axis(rows: list[dict[str, Any]]) -> str:
 # ---- stability -----------------------------------------------------------------------------------
 
 
-def read_stability(
-    given: Any, n_topics: int, vocabulary: Sequence[str] = ()
-) -> dict[str, Any] | None:
-    """{"topics": {name: one value per topic}, "whole": {name: value}, "words", "halves"}.
+def read_stability(given: Any, vocabulary: Sequence[str] = ()) -> dict[str, Any] | None:
+    """A `Stability`, or its `to_dict`, as {"topics": {name: one value per topic}, "whole", ...}.
 
-    `given` is the result of `topicfocus.stability`, its `to_dict`, or any other dict of results:
-    a list with one entry per topic, or a dict by number of topic, is about topics; other dicts are
-    flattened ("words: kept always"); everything else is about the whole fit.
+    "whole" has results about the whole fit by name; "words" and "halves" have the details of words
+    and topics.
     """
     if given is None:
         return None
     if isinstance(given, Stability):
         given = given.to_dict(list(vocabulary) or None)
-    if not isinstance(given, Mapping):
-        raise TypeError(f"stability must be a dict of results, got {type(given).__name__}.")
-    words = halves = None
-    if set(given) >= _OF_STABILITY:
-        words, halves = _word_stability(given, vocabulary), _topic_stability(given)
-        given = _stability_table(given)
-    out: dict[str, Any] = {"topics": {}, "whole": {}, "words": words, "halves": halves}
-    for name, value in _flattened(given, n_topics):
-        if isinstance(value, (list, tuple, np.ndarray)) and len(value) == n_topics:
-            out["topics"][name] = [_plain(v) for v in value]
-        else:
-            out["whole"][name] = _plain(value)
-    return out
-
-
-def _flattened(given: Mapping[Any, Any], n_topics: int, prefix: str = "") -> Any:
-    """(name, value) pairs; a dict by number of topic becomes a list."""
-    for key, value in given.items():
-        name = f"{prefix}{key}"
-        if not isinstance(value, Mapping):
-            yield name, value
-        elif value and all(k in range(n_topics) for k in value):
-            yield name, [value.get(k) for k in range(n_topics)]
-        else:
-            yield from _flattened(value, n_topics, f"{name}: ")
-
-
-def _stability_table(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Results of `Stability.to_dict` by name."""
-    topics = found["topics"]
+    if not isinstance(given, Mapping) or not set(given) >= _OF_STABILITY:
+        raise TypeError(
+            "stability must be what topicfocus.stability returns, or its to_dict(); got "
+            f"{type(given).__name__}."
+        )
+    topics = given["topics"]
     return {
-        "cosine": [t["cosine"] for t in topics],
-        "replicates": [t["same"] for t in topics],
-        f"effect ({found['level']:.0%})": [_interval(t["low"], t["high"]) for t in topics],
-        "words that always return": [" ".join(_returning(t, found)) or "none" for t in topics],
-        "pairs of halves": found["resamples"],
-        "Nogueira's index": found["nogueira"],
-        "Jaccard of disjoint halves": found["disjoint_jaccard"],
-        "words kept in 90% of halves": found["stable_words"],
-        "of these expected false, at most": found["false_words"],
-        "correlation of predictions of two halves": found["prediction_correlation"],
+        "topics": {
+            "cosine": [t["cosine"] for t in topics],
+            "replicates": [t["same"] for t in topics],
+            f"difference ({given['level']:.0%})": [_interval(t["low"], t["high"]) for t in topics],
+            "words that replicate": [" ".join(_returning(t, given)) or "none" for t in topics],
+        },
+        "whole": {
+            "pairs of halves": given["resamples"],
+            "Nogueira's index": given["nogueira"],
+            "Jaccard of disjoint halves": given["disjoint_jaccard"],
+            "words kept in 90% of halves": given["stable_words"],
+            "expected false among these, at most": given["false_words"],
+            "correlation of predictions of two halves": given["prediction_correlation"],
+        },
+        "words": _word_stability(given, vocabulary),
+        "halves": _topic_stability(given),
     }
 
 
@@ -199,14 +178,3 @@ def _word_stability(found: Mapping[str, Any], vocabulary: Sequence[str]) -> dict
         if row["word"] in column and other["word"] in column
     ]
     return {"frequency": frequency, "others": others, "often": found["often"]}
-
-
-def _plain(value: Any) -> Any:
-    """A number, a truth value or None as it is; anything else as text."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, (bool, int, float)):
-        return value
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return ", ".join(str(_plain(v)) for v in value)[:400]
-    return str(value)[:400]

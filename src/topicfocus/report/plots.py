@@ -1,31 +1,25 @@
-"""Plots for papers, from the same summary as the page: topics, words, frontier, calibration.
+"""Plots with matplotlib: predicted differences and words of topics, calibration, the frontier.
 
-They need matplotlib (``pip install 'topicfocus[plots]'``), which is imported when a plot is drawn.
-Each draws on the axes given, or on those of a new pyplot figure, and returns them.
+Each takes the `Result` of `topicfocus.fit`, or an `Explorer`, which several plots can share; or a
+fitted model or pipeline with documents. They need matplotlib (``pip install 'topicfocus[plots]'``),
+draw on the axes given or on those of a new pyplot figure, and return them.
 """
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from topicfocus.report.facts import SEARCHED, frontier_axis, read_frontier
-from topicfocus.report.labels import brief
+from topicfocus.report.explorer import Explorer
+from topicfocus.report.facts import SEARCHED, frontier_axis
+from topicfocus.report.labels import name_of_word
 from topicfocus.report.render import unpack, unpack_texts
+from topicfocus.report.words import unpack_logarithms
 
-#: Units of linear predictors that are not those of the target.
-_UNITS = {
-    "poisson": "log counts",
-    "ordinal": "log odds of a higher level",
-    "bernoulli": "log odds",
-    "categorical": "score",
-}
 _CLASSES = ("bernoulli", "categorical")
-_SMALL = 7
 #: The colours of the page, distinct for colour-blind readers and in print.
 UP, DOWN, NEUTRAL = "#b34700", "#0a5fae", "#8a93a3"
 #: Colours and markers of numbers of topics, from few to many.
@@ -33,16 +27,37 @@ _COLOURS = (DOWN, UP, "#2e7d4f", "#7a4fa3", "#8a6d00", "#b3315f", "#37474f")
 _MARKERS = "os^DvPX"
 
 
-def _summary(source: Any) -> Mapping[str, Any]:
-    """The summary of an Explorer, or the summary itself."""
-    return source if isinstance(source, Mapping) else source.summary
+def _summary(source: Any, documents: Any = None, target: Any = None, **options: Any) -> Any:
+    """The summary of a Result, an Explorer, or a model with documents: texts, or counts."""
+    if callable(getattr(source, "explorer", None)):
+        source = source.explorer()
+    if isinstance(source, (Mapping, Explorer)):
+        if documents is not None:
+            raise ValueError("a Result or an Explorer has its documents: give none beside it.")
+        return source if isinstance(source, Mapping) else source.summary
+    texts = isinstance(documents, (list, tuple)) and documents and isinstance(documents[0], str)
+    if hasattr(documents, "tolist") and getattr(documents, "ndim", 2) == 1:  # a Series of texts
+        documents, texts = documents.tolist(), True
+    given = {"texts" if texts else "counts": documents, "target": target, **options}
+    return Explorer(source, held_out=target is not None, **given).summary
 
 
-def _predictor(summary: Mapping[str, Any], predictor: int) -> Mapping[str, Any]:
+def _predictor(summary: Mapping[str, Any], predictor: int) -> str:
+    """The name of a linear predictor."""
     n = len(summary["predictors"])
     if not 0 <= predictor < n:
         raise ValueError(f"predictor must be 0 to {n - 1}, got {predictor}.")
-    return summary["predictors"][predictor]
+    return str(summary["predictors"][predictor]["name"])
+
+
+def _pyplot() -> Any:
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "Figures need matplotlib: pip install 'topicfocus[plots]', or matplotlib itself."
+        ) from error
+    return plt
 
 
 def _axes(ax: Any, size: tuple[float, float]) -> Any:
@@ -50,46 +65,54 @@ def _axes(ax: Any, size: tuple[float, float]) -> Any:
 
     A program that draws many figures closes each with `plt.close(ax.figure)`.
     """
-    if ax is not None:
-        return ax
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "Figures need matplotlib: pip install 'topicfocus[plots]', or matplotlib itself."
-        ) from error
-    return plt.figure(figsize=size, layout="constrained").add_subplot()
+    return ax or _pyplot().figure(figsize=size, layout="constrained").add_subplot()
 
 
-def _tidy(ax: Any) -> None:
+def _tidy(ax: Any) -> Any:
     ax.spines[["top", "right"]].set_visible(False)
+    return ax
 
 
-def plot_topics(
+def _plain(text: str) -> str:
+    """Escape dollar signs, which start formulas in matplotlib."""
+    return text.replace("$", r"\$")
+
+
+def _topic_label(topics: Mapping[str, Any], k: int, width: int = 34) -> str:
+    name = _plain(f"{topics['number'][k]}: {topics['names'][k]}")
+    return textwrap.fill(name, width, max_lines=2, placeholder=" …")
+
+
+# ---- topics --------------------------------------------------------------------------------------
+
+
+def plot_effects(
     source: Any,
+    documents: Any = None,
+    target: Any = None,
+    *,
     predictor: int = 0,
     ax: Any = None,
-    level: float = 1.96,
-    coefficients: bool = False,
+    **options: Any,
 ) -> Any:
-    """Predicted differences of topics, the largest on top, as in the first plot of the page.
+    """Predicted differences of topics with intervals, in the order of the topics' numbers.
 
     The hollow and the full marker are the predictions of a typical document at the 10th and the
     90th percentile of its proportion of the topic (`topic_effects`); the thin line is the 95%
-    interval of this difference in held-out documents, if the page has some. With `coefficients`, or
-    if the page has no documents, b + η_k instead, the linear predictor of a document of topic k
-    alone.
+    interval of this difference in held-out documents.
 
     Parameters
     ----------
-    source : Explorer or its summary
+    source : Result of `topicfocus.fit`, Explorer, or fitted model or pipeline
+    documents : list of str, or documents x words counts
+        For a model or pipeline only; a Result and an Explorer have theirs.
+    target : as for `fit`, optional
+        Targets of these documents, which had no part in the fit: intervals come from them.
     predictor : int, default=0
         Number of the linear predictor, if there are several (classes, targets).
     ax : matplotlib axes, optional
-    level : float, default=1.96
-        Half-width of the interval of a coefficient, in standard errors.
-    coefficients : bool, default=False
-        Draw coefficients instead of predicted differences.
+    **options
+        Other parameters of `Explorer`, such as ``target_name`` or ``vocabulary``.
 
     Returns
     -------
@@ -98,7 +121,7 @@ def plot_topics(
     Raises
     ------
     ValueError
-        If there is no such ``predictor``.
+        If there are no documents, or no such ``predictor``.
     ImportError
         If matplotlib is not installed: the extra ``plots``.
 
@@ -106,40 +129,27 @@ def plot_topics(
     --------
     >>> from topicfocus import FocusedTopicRegressor
     >>> from topicfocus.datasets import make_reviews
-    >>> from topicfocus.report import Explorer, plot_topics
+    >>> from topicfocus.report import plot_effects
     >>> reviews = make_reviews(300, random_state=0)
     >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
-    >>> page = Explorer(model, counts=reviews.counts, target=reviews.target, target_name="stars")
-    >>> plot_topics(page).get_xlabel()
-    'predicted stars, from little to much of the topic'
+    >>> plot_effects(model, reviews.counts, target_name="stars").get_xlabel().splitlines()[0]
+    'predicted stars'
     """
-    summary = _summary(source)
-    name = _predictor(summary, predictor)["name"]
-    topics = summary["topics"]
-    ax = _axes(ax, (6.4, 0.9 + 0.34 * len(topics["coef"])))
+    summary = _summary(source, documents, target, **options)
+    name = _predictor(summary, predictor)
+    topics, effects = summary["topics"], summary["effects"]
+    if effects is None:
+        raise ValueError("Predicted differences are those in documents: give texts or counts.")
     about = summary["targets"][summary["predictors"][predictor]["target"]]
-    if coefficients or summary["effects"] is None:
-        order = _draw_coefficients(ax, summary, predictor, level)
-        unit = f"{_UNITS[about['kind']]} of " if about["kind"] in _UNITS else ""
-        ax.set_xlabel(f"{unit}{_plain(name)}, for a document of this topic alone")
-    else:
-        order = _draw_effects(ax, summary["effects"], predictor)
-        ax.set_xlabel(f"{_predicted(about, name)}, from little to much of the topic")
-        if about["kind"] in _CLASSES:
-            ax.xaxis.set_major_formatter(lambda p, _: f"{100 * p:.3g}%")
-    names = [
-        textwrap.fill(_plain(topics["names"][k]), 34, max_lines=2, placeholder=" …") for k in order
-    ]
-    ax.set_yticks(range(len(order)), names)
-    _tidy(ax)
-    return ax
-
-
-def _predicted(about: Mapping[str, Any], name: str) -> str:
-    """The quantity whose differences are drawn."""
+    ax = _axes(ax, (6.4, 1.1 + 0.42 * len(topics["coef"])))
+    order = _draw_effects(ax, effects, predictor)
+    what = "expected" if about["kind"] == "poisson" else "predicted"
+    what = "probability of" if about["kind"] in _CLASSES else what
+    ax.set_xlabel(f"{what} {_plain(name)}\nhollow: little of the topic, full: much of it")
     if about["kind"] in _CLASSES:
-        return f"probability of {_plain(name)}"
-    return f"{'expected' if about['kind'] == 'poisson' else 'predicted'} {_plain(name)}"
+        ax.xaxis.set_major_formatter(lambda p, _: f"{100 * p:.3g}%")
+    ax.set_yticks(range(len(order)), [_topic_label(topics, k) for k in order])
+    return _tidy(ax)
 
 
 def _draw_effects(ax: Any, effects: Mapping[str, Any], predictor: int) -> np.ndarray:
@@ -148,11 +158,14 @@ def _draw_effects(ax: Any, effects: Mapping[str, Any], predictor: int) -> np.nda
         np.array(effects[key], dtype=float)[:, predictor] for key in ("low", "high", "change")
     )
     order = np.argsort(change)
+    limits = effects["limits"][predictor]
+    limits = [end if v is None else v for v, end in zip(limits, (-np.inf, np.inf), strict=True)]
     ax.axvline(effects["typical"][predictor], color=NEUTRAL, linestyle="--", linewidth=1, zorder=0)
     for place, k in enumerate(order):
         colour = UP if change[k] >= 0 else DOWN
         if effects["lower"] is not None:
             ends = [low[k] + effects[end][k][predictor] for end in ("lower", "upper")]
+            ends = np.clip(ends, *limits)
             ax.plot(ends, [place, place], color=colour, linewidth=1)
         ax.plot([low[k], high[k]], [place, place], color=colour, linewidth=2.4)
         ax.plot(low[k], place, "o", color=colour, markerfacecolor="white", markersize=5)
@@ -160,39 +173,117 @@ def _draw_effects(ax: Any, effects: Mapping[str, Any], predictor: int) -> np.nda
     return order
 
 
-def _draw_coefficients(
-    ax: Any, summary: Mapping[str, Any], predictor: int, level: float
-) -> np.ndarray:
-    """Draw b + η_k ± `level` standard errors; returns the order of topics from the bottom up."""
-    topics = summary["topics"]
-    effect = np.array([row[predictor] for row in topics["coef"]]) + summary["intercept"][predictor]
-    order = np.argsort(effect)
-    prior = np.array(topics["prior"])
-    base = float(effect @ prior / prior.sum())
-    ax.axvline(base, color=NEUTRAL, linestyle="--", linewidth=1, zorder=0)
-    for place, k in enumerate(order):
-        colour = UP if effect[k] >= base else DOWN
-        error = topics["error"][k][predictor] if topics["error"] is not None else None
-        if error is not None:
-            ends = [effect[k] - level * error, effect[k] + level * error]
-            ax.plot(ends, [place, place], color=colour, linewidth=1.8)
-        ax.plot(effect[k], place, "o", color=colour, markersize=6)
-    return order
+def plot_topics(
+    source: Any, documents: Any = None, *, n_words: int = 8, figure: Any = None, **options: Any
+) -> Any:
+    """The words of every topic with their probabilities, one panel per topic.
 
-
-def plot_words(source: Any, predictor: int = 0, ax: Any = None, labels: int = 20) -> Any:
-    """Words by association with the target (z) and screening statistic, or inclusion.
-
-    Kept words are coloured by the sign of their association, dropped ones are grey.
+    Orange topics have a positive predicted difference, blue ones a negative one; with more than two
+    classes all are grey.
 
     Parameters
     ----------
-    source : Explorer or its summary
-    predictor : int, default=0
-        Number of the linear predictor, if there are several (classes, targets).
+    source : Result of `topicfocus.fit`, Explorer, or fitted model or pipeline
+    documents : list of str, or documents x words counts
+        Documents for the order of the topics and the predicted differences; without them, topics
+        are ordered by their coefficients.
+    n_words : int, default=8
+        Number of words, at most 20.
+    figure : matplotlib figure, optional
+    **options
+        Other parameters of `Explorer`, such as ``vocabulary``.
+
+    Returns
+    -------
+    array of matplotlib axes, one per topic in the order of their numbers
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed: the extra ``plots``.
+
+    Examples
+    --------
+    >>> from topicfocus import FocusedTopicRegressor
+    >>> from topicfocus.datasets import make_reviews
+    >>> from topicfocus.report import plot_topics
+    >>> reviews = make_reviews(300, random_state=0)
+    >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+    >>> len(plot_topics(model, reviews.counts, vocabulary=reviews.vocabulary))
+    3
+    """
+    summary = _summary(source, documents, **options)
+    topics, effects = summary["topics"], summary["effects"]
+    n_topics = len(topics["coef"])
+    rows = -(-n_topics // 4)
+    columns = -(-n_topics // rows)
+    if figure is None:
+        size = (2.9 * columns, rows * (0.7 + 0.2 * n_words))
+        figure = _pyplot().figure(figsize=size, layout="constrained")
+    axes = figure.subplots(rows, columns, squeeze=False).ravel()
+    names, single = unpack_texts(summary["words"]["names"]), len(summary["predictors"]) == 1
+    change = np.array(topics["coef"] if effects is None else effects["change"], dtype=float)[:, 0]
+    if effects is None:
+        change = change - change.mean()
+    kept, probability = _probabilities(summary)
+    row_of = {int(v): i for i, v in enumerate(kept)}
+    for ax, k in zip(axes, np.argsort(topics["number"]), strict=False):
+        if topics["distinctive"] is None:
+            shown = np.argsort(-probability[:, k])[:n_words]
+        else:
+            shown = np.array([row_of[v] for v in topics["distinctive"][k][:n_words]], dtype=int)
+        colour = (UP if change[k] >= 0 else DOWN) if single else NEUTRAL
+        ax.barh(range(len(shown)), probability[shown, k], color=colour)
+        ax.set_yticks(range(len(shown)), [_plain(name_of_word(names[kept[i]], 26)) for i in shown])
+        ax.invert_yaxis()
+        ax.set_title(_topic_label(topics, k, 28), fontsize=9, loc="left")
+        ax.tick_params(labelsize=8)
+        ax.xaxis.set_major_formatter(lambda p, _: f"{100 * p:.3g}%")
+        ax.locator_params(axis="x", nbins=3)
+        _tidy(ax)
+    for ax in axes[n_topics:]:
+        ax.remove()
+    return axes[:n_topics]
+
+
+def _probabilities(summary: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Columns of the words in topics, and their probabilities in each topic."""
+    table, volume = summary["table"], np.array(summary["topics"]["volume"], dtype=float)
+    kept = np.cumsum(unpack(table["words"]).astype(int))
+    packed = table["rows"]
+    rows = unpack_logarithms(packed) if "log" in packed else unpack(packed)
+    rows = rows.reshape(len(kept), -1) * unpack(table["scale"])[:, None]
+    return kept, rows / volume
+
+
+# ---- calibration ---------------------------------------------------------------------------------
+
+
+def plot_calibration(
+    source: Any,
+    documents: Any = None,
+    target: Any = None,
+    *,
+    output: int = 0,
+    label: int | None = None,
+    ax: Any = None,
+    **options: Any,
+) -> Any:
+    """Mean target by deciles of the predictions, with 95% intervals; the dashed line is ideal.
+
+    Parameters
+    ----------
+    source : Result of `topicfocus.fit`, Explorer, or fitted model or pipeline
+    documents : list of str, or documents x words counts
+        Documents that had no part in the fit.
+    target : as for `fit`
+    output : int, default=0
+        Number of the target, if there are several.
+    label : int, optional
+        The number of a class, by default the last.
     ax : matplotlib axes, optional
-    labels : int, default=20
-        Number of kept words with a name, the outermost ones.
+    **options
+        Other parameters of `Explorer`, such as ``target_name``.
 
     Returns
     -------
@@ -201,7 +292,7 @@ def plot_words(source: Any, predictor: int = 0, ax: Any = None, labels: int = 20
     Raises
     ------
     ValueError
-        If the page has no targets.
+        If there are no targets to compare with.
     ImportError
         If matplotlib is not installed: the extra ``plots``.
 
@@ -209,82 +300,54 @@ def plot_words(source: Any, predictor: int = 0, ax: Any = None, labels: int = 20
     --------
     >>> from topicfocus import FocusedTopicRegressor
     >>> from topicfocus.datasets import make_reviews
-    >>> from topicfocus.report import Explorer, plot_words
+    >>> from topicfocus.report import plot_calibration
     >>> reviews = make_reviews(300, random_state=0)
-    >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
-    >>> page = Explorer(model, counts=reviews.counts, target=reviews.target)
-    >>> plot_words(page, labels=5).get_ylabel()
-    'evidence'
+    >>> model = FocusedTopicRegressor(3, random_state=0)
+    >>> model = model.fit(reviews.counts[:200], reviews.target[:200])
+    >>> plot_calibration(model, reviews.counts[200:], reviews.target[200:]).get_xlabel()
+    'mean prediction'
     """
-    summary = _summary(source)
-    name = _predictor(summary, predictor)["name"]
-    words = summary["words"]
-    if "association" not in words:
-        raise ValueError("Words are drawn by their association with the target: give a target.")
-    n_predictors = len(summary["predictors"])
-    x = unpack(words["association"]).reshape(-1, n_predictors)[:, predictor]
-    inclusion = unpack(words["inclusion"])
-    kept = (inclusion > 0.5) & (unpack(words["trained"]) > 0)
-    if words["graded"]:
-        y, label = inclusion, "inclusion"
+    summary = _summary(source, documents, target, **options)
+    found = summary["evaluation"][output]
+    if found is None:
+        raise ValueError("Calibration compares predictions with targets: give a target.")
+    curve = found["calibration"][-1 if label is None else label]
+    x, y, *ends = (np.array(curve[key], dtype=float) for key in ("x", "y", "low", "high"))
+    ax = _axes(ax, (4.2, 4.0))
+    low, high = min(x.min(), y.min()), max(x.max(), y.max())
+    ax.plot([low, high], [low, high], color=NEUTRAL, linestyle="--", linewidth=1)
+    # Rounding in the summary may move an end of a short interval past its centre.
+    reach = np.maximum([y - ends[0], ends[1] - y], 0.0)
+    ax.errorbar(x, y, yerr=reach, fmt="o", color=DOWN, ecolor=DOWN, elinewidth=1.5)
+    about = summary["targets"][output]
+    ax.set_xlabel("mean prediction")
+    if about["kind"] in _CLASSES:
+        ax.set_ylabel(f"fraction of {_plain(about['labels'][-1 if label is None else label])}")
     else:
-        y, label = unpack(words["why"]["as_prediction"]), "evidence"
-    ax = _axes(ax, (6.4, 4.4))
-    groups = ((~kept, NEUTRAL, 4), (kept & (x < 0), DOWN, 14), (kept & (x >= 0), UP, 14))
-    for mask, colour, area in groups:
-        ax.scatter(x[mask], y[mask], s=area, color=colour, linewidths=0, alpha=0.7)
-    if label == "evidence":
-        ax.set_yscale("symlog", linthresh=1.0)
-        ax.axhline(words["why"]["prediction_cost"], color=NEUTRAL, linestyle="--", linewidth=1)
-        ax.yaxis.set_major_formatter("{x:g}")
-    strength = np.where(kept, np.abs(x) * np.log1p(np.maximum(y, 0)), -1.0)
-    best = np.argsort(-strength)[: 10 * labels]
-    _name_points(ax, unpack_texts(words["names"]), x, y, best[strength[best] > 0], labels)
-    ax.set_xlabel(f"association with {_plain(name)} (z)")
-    ax.set_ylabel(label)
-    _tidy(ax)
-    return ax
+        ax.set_ylabel(f"mean {_plain(about['name'])}")
+    return _tidy(ax)
 
 
-def _name_points(
-    ax: Any, names: list[str], x: np.ndarray, y: np.ndarray, order: np.ndarray, most: int
-) -> None:
-    """Write the first names in `order` that do not overlap, towards the middle."""
-    places = ax.transData.transform(np.column_stack([x, y]))
-    dot = ax.figure.dpi / 72  # pixels per point
-    taken: list[tuple[float, float, float]] = []
-    for v in order:
-        if len(taken) >= most:
-            return
-        text = brief(names[v], 24)
-        side = -1 if x[v] >= 0 else 1
-        width, height = 0.65 * _SMALL * len(text) * dot, 1.2 * _SMALL * dot
-        left = places[v, 0] + side * 4 * dot - (width if side < 0 else 0)
-        middle = places[v, 1]
-        if any(left < b and left + width > a and abs(middle - m) < height for a, b, m in taken):
-            continue
-        taken.append((left, left + width, middle))
-        ax.annotate(
-            _plain(text),
-            (x[v], y[v]),
-            xytext=(side * 4, 0),
-            textcoords="offset points",
-            fontsize=_SMALL,
-            ha="right" if side < 0 else "left",
-            va="center",
-        )
+# ---- searches ------------------------------------------------------------------------------------
 
 
-def plot_frontier(source: Any, figure: str | None = None, ax: Any = None) -> Any:
-    """A metric over inclusion priors, one line per number of topics.
+def plot_frontier(
+    source: Any, metric: str | None = None, *, score: str = "score", ax: Any = None
+) -> Any:
+    """A metric of the settings of a search, one line per number of topics.
 
-    If each number of topics has one inclusion prior, the metric over numbers of topics.
+    The horizontal axis is the number of words kept, if the rows have it; else the inclusion prior,
+    or the number of topics if each has one setting. For the score, bars are one standard error; the
+    dotted line is the best score (of settings with distinct topics) less its standard error, and
+    the ring is the selected setting.
 
     Parameters
     ----------
-    source : Explorer made with `frontier`, or such rows themselves
-    figure : str, optional
-        The name of a metric, by default the first one.
+    source : TopicSearchCV that was fitted, its frontier, or an Explorer made with one
+    metric : str, optional
+        A column of the frontier; by default "score", else the first one.
+    score : str, default="score"
+        What the score is, for the label of its axis: "R²", for example.
     ax : matplotlib axes, optional
 
     Returns
@@ -301,177 +364,79 @@ def plot_frontier(source: Any, figure: str | None = None, ax: Any = None) -> Any
     Examples
     --------
     >>> from topicfocus.report import plot_frontier
-    >>> rows = [{"inclusion_prior": 0.1, "RMSE": 1.3}, {"inclusion_prior": 0.2, "RMSE": 1.2}]
-    >>> plot_frontier(rows).get_ylabel()
-    'RMSE'
-    """
-    explorer = hasattr(source, "summary")
-    rows = source.summary["fit"]["frontier"] if explorer else read_frontier(source)
-    if not rows:
-        raise ValueError("There is no frontier: run a path over inclusion priors first.")
-    names = list(dict.fromkeys(n for row in rows for n in row if n not in SEARCHED))
-    figure = names[0] if figure is None else figure
-    if figure not in names:
-        raise ValueError(f"figure must be one of {', '.join(names)}; got {figure!r}.")
-    ax = _axes(ax, (5.0, 3.4))
-    by = frontier_axis(rows)
-    rows = [row for row in rows if by in row and figure in row]
-    lines = {row.get("n_topics") if by != "n_topics" else None: None for row in rows}
-    for i, topics in enumerate(lines):
-        own = [row for row in rows if by == "n_topics" or row.get("n_topics") == topics]
-        ax.plot(
-            [row[by] for row in own],
-            [row[figure] for row in own],
-            "o-",
-            color=DOWN if len(lines) == 1 else f"C{i}",
-            label=None if topics is None else f"{topics:g} topics",
-        )
-    if len(lines) > 1:
-        ax.legend(frameon=False, fontsize=8)
-    ax.set_xlabel("topics" if by == "n_topics" else "inclusion prior")
-    ax.set_ylabel(_plain(figure))
-    _tidy(ax)
-    return ax
-
-
-def plot_calibration(source: Any, target: int = 0, label: int | None = None, ax: Any = None) -> Any:
-    """Mean target by deciles of the predictions, with 95% intervals; the dashed line is ideal.
-
-    Parameters
-    ----------
-    source : Explorer or its summary
-    target : int, default=0
-        Number of the target, if there are several.
-    label : int, optional
-        The number of a class, by default the last.
-    ax : matplotlib axes, optional
-
-    Returns
-    -------
-    matplotlib axes
-
-    Raises
-    ------
-    ValueError
-        If the page has no targets to compare with.
-    ImportError
-        If matplotlib is not installed: the extra ``plots``.
-
-    Examples
-    --------
-    >>> from topicfocus import FocusedTopicRegressor
-    >>> from topicfocus.datasets import make_reviews
-    >>> from topicfocus.report import Explorer, plot_calibration
-    >>> reviews = make_reviews(300, random_state=0)
-    >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
-    >>> page = Explorer(model, counts=reviews.counts, target=reviews.target)
-    >>> plot_calibration(page).get_xlabel()
-    'mean prediction'
-    """
-    summary = _summary(source)
-    found = summary["evaluation"][target]
-    if found is None:
-        raise ValueError("Calibration compares predictions with targets: give a target.")
-    curve = found["calibration"][-1 if label is None else label]
-    x, y, *ends = (np.array(curve[key], dtype=float) for key in ("x", "y", "low", "high"))
-    ax = _axes(ax, (4.2, 4.0))
-    low, high = min(x.min(), y.min()), max(x.max(), y.max())
-    ax.plot([low, high], [low, high], color=NEUTRAL, linestyle="--", linewidth=1)
-    # Rounding in the summary may move an end of a short interval past its centre.
-    reach = np.maximum([y - ends[0], ends[1] - y], 0.0)
-    ax.errorbar(x, y, yerr=reach, fmt="o", color=DOWN, ecolor=DOWN, elinewidth=1.5)
-    ax.set_xlabel("mean prediction")
-    about = summary["targets"][target]
-    if about["kind"] in _CLASSES:
-        ax.set_ylabel(f"share of {_plain(about['labels'][-1 if label is None else label])}")
-    else:
-        ax.set_ylabel(f"mean {_plain(about['name'])}")
-    _tidy(ax)
-    return ax
-
-
-def _plain(text: str) -> str:
-    """Escape dollar signs, which start formulas in matplotlib."""
-    return text.replace("$", r"\$")
-
-
-def plot_search(source: Any, score: str = "score", ax: Any = None) -> Any:
-    """Test score with its standard error over the words kept, one line per number of topics.
-
-    The ring is the selected setting. The dotted line is the best score (of settings with distinct
-    topics) less its standard error: settings above it are within one standard error of the best.
-
-    Parameters
-    ----------
-    source : TopicSearchCV that was fitted, or the rows of its frontier
-    score : str, default="score"
-        Name of the score.
-    ax : matplotlib axes, optional
-
-    Returns
-    -------
-    matplotlib axes
-
-    Raises
-    ------
-    ValueError
-        If no setting has a score.
-    ImportError
-        If matplotlib is not installed: the extra ``plots``.
-
-    Examples
-    --------
-    >>> from topicfocus.report import plot_search
     >>> rows = [{"n_topics": 3, "words": w, "score": s, "score_se": 0.01, "chosen": w == 90}
     ...         for w, s in ((40, 0.40), (90, 0.45), (300, 0.46))]
-    >>> plot_search(rows).get_xlabel()
+    >>> plot_frontier(rows).get_xlabel()
     'words kept'
     """
-    rows = _rows(source)
+    rows = _frontier_rows(source)
     if not rows:
-        raise ValueError("no setting of this search has a score to draw.")
-    axes = _axes(ax, (6.0, 4.0))
-    by_topics: dict[float, list[Mapping[str, Any]]] = {}
-    for row in sorted(rows, key=lambda row: row["words"]):
-        by_topics.setdefault(row["n_topics"], []).append(row)
-    for i, (topics, own) in enumerate(sorted(by_topics.items())):
-        axes.errorbar(
-            [row["words"] for row in own],
-            [row["score"] for row in own],
-            yerr=[row.get("score_se") or 0.0 for row in own],
-            color=_COLOURS[i % len(_COLOURS)],
-            marker=_MARKERS[i % len(_MARKERS)],
-            markersize=4,
-            linewidth=1.2,
-            capsize=2,
-            label=f"{topics:g} topics",
-        )
-    best = max(rows, key=lambda row: (row.get("best", False), row["score"]))
-    axes.axhline(
-        best["score"] - (best.get("score_se") or 0.0), color=NEUTRAL, linestyle=":", linewidth=1
-    )
+        raise ValueError("There is no frontier: run TopicSearchCV, or topicfocus tune, first.")
+    names = [
+        name
+        for name in dict.fromkeys(name for row in rows for name in row)
+        if name not in (*SEARCHED, "score_se") and any(_is_number(row.get(name)) for row in rows)
+    ]
+    if metric is None:
+        metric = "score" if "score" in names or not names else names[0]
+    if metric not in names:
+        raise ValueError(f"metric must be one of {', '.join(names)}; got {metric!r}.")
+    rows = [row for row in rows if _is_number(row.get(metric))]
+    words = metric != "words" and all(_is_number(row.get("words")) for row in rows)
+    by = "words" if words else frontier_axis(rows)
+    rows = sorted((row for row in rows if _is_number(row.get(by))), key=lambda row: row[by])
+    ax = _axes(ax, (6.0, 4.0))
+    _draw_lines(ax, rows, by, metric)
+    if metric == "score" and any(row.get("score_se") for row in rows):
+        best = max(rows, key=lambda row: (row.get("best", False), row["score"]))
+        level = best["score"] - (best.get("score_se") or 0.0)
+        ax.axhline(level, color=NEUTRAL, linestyle=":", linewidth=1)
     for row in rows:
         if row.get("chosen"):
-            place = ([row["words"]], [row["score"]])
-            axes.plot(*place, "o", markersize=13, fillstyle="none", color="black", label="selected")
-    axes.set_xscale("log")
-    ticks = _ticks(sorted(row["words"] for row in rows))
-    axes.set_xticks(ticks, [f"{tick:,.0f}" for tick in ticks])
-    axes.set_xticks([], minor=True)
-    axes.set_xlabel("words kept")
-    axes.set_ylabel(f"test {score} (mean of folds ± standard error)")
-    axes.legend(frameon=False, fontsize=8)
-    _tidy(axes)
-    return axes
+            at = ([row[by]], [row[metric]])
+            ax.plot(*at, "o", markersize=13, fillstyle="none", color="black", label="selected")
+    if by == "words":
+        ax.set_xscale("log")
+        ticks = _ticks(sorted(row["words"] for row in rows))
+        ax.set_xticks(ticks, [f"{tick:,.0f}" for tick in ticks])
+        ax.set_xticks([], minor=True)
+    if ax.get_legend_handles_labels()[0]:
+        ax.legend(frameon=False, fontsize=8)
+    axis = {"words": "words kept", "n_topics": "topics", "inclusion_prior": "inclusion prior"}
+    ax.set_xlabel(axis[by])
+    shown = f"test {score} (mean of folds ± standard error)" if metric == "score" else metric
+    ax.set_ylabel(_plain(shown))
+    return _tidy(ax)
 
 
-def _rows(source: Any) -> list[Mapping[str, Any]]:
-    """The rows with a score."""
-    given: Any = getattr(source, "frontier_rows_", source)
-    if hasattr(given, "to_dict"):
-        given = given.to_dict("records")
-    known = lambda value: value is not None and math.isfinite(value)  # noqa: E731
-    return [row for row in given if known(row.get("score")) and known(row.get("words"))]
+def _frontier_rows(source: Any) -> list[Mapping[str, Any]]:
+    """The settings of a search that did not fail."""
+    if isinstance(source, Explorer):
+        source = source.summary["fit"]["frontier"]
+    given = getattr(source, "frontier_rows_", source)
+    rows = given.to_dict("records") if hasattr(given, "to_dict") else given or []
+    return [row for row in rows if not row.get("error") or _is_number(row.get("score"))]
+
+
+def _is_number(value: Any) -> bool:
+    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+    return number and bool(np.isfinite(value))
+
+
+def _draw_lines(ax: Any, rows: list[Mapping[str, Any]], by: str, metric: str) -> None:
+    """One line per number of topics, with standard errors of the score."""
+    groups: dict[Any, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault(None if by == "n_topics" else row.get("n_topics"), []).append(row)
+    for i, topics in enumerate(sorted(groups, key=lambda k: (k is not None, k))):
+        own = groups[topics]
+        x, y = [row[by] for row in own], [row[metric] for row in own]
+        style = {"color": _COLOURS[i % len(_COLOURS)], "marker": _MARKERS[i % len(_MARKERS)]}
+        label = None if topics is None else f"{topics:g} topics"
+        ax.plot(x, y, markersize=4, linewidth=1.2, label=label, **style)
+        errors = [row.get("score_se") or 0.0 for row in own]
+        if metric == "score" and any(errors):
+            ax.errorbar(x, y, yerr=errors, fmt="none", color=style["color"], capsize=2)
 
 
 def _ticks(words: list[float]) -> list[float]:

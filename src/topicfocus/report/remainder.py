@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.corpus import make_corpus
+from topicfocus.estimators.remainder import held_out_completeness
 from topicfocus.remainder import RESOLUTION, Remainder
 from topicfocus.report.inputs import Inputs
 from topicfocus.report.render import pack, pack_texts, size
@@ -37,6 +38,20 @@ def remainder_summary(inputs: Inputs, counts: Any) -> dict[str, Any] | None:
         "kept": int(np.count_nonzero(cut)),
         "error": _error(inputs, replace(rest, coef=cut), counts),
     }
+
+
+def completeness_summary(inputs: Inputs, extras: Any) -> dict[str, Any] | None:
+    """Completeness of the topics, in the documents if they had no part in the fit."""
+    fitted, found = inputs.fitted, inputs.fitted.completeness
+    if found is None:
+        return None
+    which = "validation"
+    if extras.held_out and inputs.codes is not None and inputs.n_docs:
+        documents = fitted.documents(inputs.counts, None, extras.exposure, extras.covariates)
+        documents = replace(documents, target=inputs.codes)
+        tested = held_out_completeness(fitted, documents, inputs.model.n_jobs)
+        found, which = tested or found, "held-out"
+    return {**found._asdict(), "documents": which}
 
 
 def remainder_of_documents(inputs: Inputs, counts: Any) -> dict[str, Any] | None:

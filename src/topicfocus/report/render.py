@@ -29,6 +29,7 @@ SCRIPTS = (
     "engine.js",
     "counted.js",
     "state.js",
+    "corrections.js",
     "dom.js",
     "charts.js",
     "tip.js",
@@ -195,6 +196,17 @@ def whole(values: np.ndarray) -> dict[str, Any]:
             if largest <= np.iinfo(_TYPES[kind]).max:
                 return pack(values, kind)
     return pack(values, "f8")
+
+
+def pack_rounded(values: np.ndarray, budget: int = 120_000) -> dict[str, Any]:
+    """Numbers for display in at most `budget` characters, if necessary rounded to steps."""
+    packed = pack(values, "f4")
+    largest = max(float(np.abs(values).max(initial=0.0)), 1e-12)
+    for steps in (32767, 8000, 2000, 500, 125):
+        if size(packed) <= budget:
+            break
+        packed = pack(values, "i2", largest / steps)
+    return packed
 
 
 def size(record: dict[str, Any]) -> int:

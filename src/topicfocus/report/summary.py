@@ -6,12 +6,13 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from topicfocus import __version__
+from topicfocus.estimators.effects import topic_effects, word_effects
 from topicfocus.estimators.training import useless_fit_messages
 from topicfocus.report.documents import (
     document_examples,
@@ -25,7 +26,11 @@ from topicfocus.report.evaluation import evaluate, predict_all, read_baselines
 from topicfocus.report.facts import fit_summary, read_stability
 from topicfocus.report.inputs import Inputs
 from topicfocus.report.labels import Labels, describe_predictors, describe_targets, listed
-from topicfocus.report.remainder import remainder_of_documents, remainder_summary
+from topicfocus.report.remainder import (
+    completeness_summary,
+    remainder_of_documents,
+    remainder_summary,
+)
 from topicfocus.report.render import frame_size
 from topicfocus.report.topics import covariate_summary, effect_summary, topic_summary
 from topicfocus.report.words import word_summary, word_table
@@ -108,9 +113,14 @@ def summarise(
     state = fitted.state
     table = word_table(fitted, inputs.counts[rows], exact, model.n_jobs)
     relevant = (state.inclusion > 0) & (state.topic_word.max(axis=1) > 0)
-    effects, word_effects = effect_summary(
-        inputs, found, extras.exposure, extras.covariates, bool(extras.held_out)
-    )
+    documents = unseen = effects = words = summarised = None
+    if inputs.n_docs:
+        documents = fitted.documents(inputs.counts, None, extras.exposure, extras.covariates)
+        if extras.held_out and inputs.codes is not None:
+            documents = unseen = replace(documents, target=inputs.codes)
+        some = {"mixes": found.mixes, "n_jobs": model.n_jobs}
+        effects = topic_effects(fitted, documents, unseen, **some)
+        summarised, words = effect_summary(effects, word_effects(fitted, documents, **some))
     document_names = listed("document_names", labels.documents, inputs.n_docs)
     summary = {
         "version": VERSION,
@@ -120,14 +130,15 @@ def summarise(
         "model": type(model).__name__,
         "targets": targets,
         "predictors": describe_predictors(targets),
-        "topics": topic_summary(inputs, found, labels),
+        "topics": topic_summary(inputs, found, labels, effects),
         "intercept": np.broadcast_to(state.intercept, state.n_predictors).astype(float).tolist(),
-        "covariates": covariate_summary(fitted, found, labels),
+        "covariates": covariate_summary(fitted, found, labels, unseen),
         "roots": fitted.sees_roots,
         "table": table,
         "remainder": remainder_summary(inputs, inputs.counts[rows]),
+        "completeness": completeness_summary(inputs, extras),
         "reading": asdict(inputs.words),
-        "words": word_summary(inputs, found.mixes) | {"effect": word_effects},
+        "words": word_summary(inputs) | {"effect": words},
         "documents": document_summary(inputs, found, rows, document_names, relevant)
         | document_examples(inputs, found, rows, extras.exposure, extras.covariates)
         | {"remainder": remainder_of_documents(inputs, inputs.counts[rows])},
@@ -135,9 +146,9 @@ def summarise(
         "held_out": bool(extras.held_out),
         "warnings": useless_fit_messages(model),
         "fit": fit_summary(inputs, extras.frontier),
-        "effects": effects,
+        "effects": summarised,
         "groups": group_summary(extras.by, extras.time, found.composition, outcomes(inputs, found)),
-        "stability": read_stability(extras.stability, state.n_topics, inputs.vocabulary),
+        "stability": read_stability(extras.stability, inputs.vocabulary),
     }
     summary = plain(summary)
     if inputs.texts is not None:

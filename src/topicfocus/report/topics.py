@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from topicfocus.estimators.effects import QUANTILES, topic_effects, word_effects
+from topicfocus.corpus import Corpus
+from topicfocus.estimators.documents import Documents
+from topicfocus.estimators.effects import (
+    QUANTILES,
+    TopicEffects,
+    WordEffects,
+    proportion_differences,
+)
 from topicfocus.estimators.fitted import Fitted
+from topicfocus.estimators.held_out_effects import held_out_effects
 from topicfocus.estimators.words import (
     RELEVANCE,
     first_words,
@@ -21,7 +28,7 @@ from topicfocus.estimators.words import (
 from topicfocus.report.evaluation import Predictions
 from topicfocus.report.inputs import Inputs
 from topicfocus.report.labels import Labels, listed, name_of_word
-from topicfocus.report.render import pack
+from topicfocus.report.render import pack_rounded
 
 _NAME_WORDS = 3
 #: λ of the words that name a topic: readers knew topics best by it (Sievert and Shirley, 2014).
@@ -29,12 +36,8 @@ _NAME_RELEVANCE = 0.6
 #: Dropped words shown for each topic, and words of its own (as in topics.js).
 _CONTEXT_WORDS = 12
 _SHOWN_WORDS = 20
-#: Words x predictors above which word effects are stored in steps, not as floats.
-_MANY_EFFECTS = 4_000
 #: Significant digits of the effects of topics.
 _DIGITS = 8
-#: Relative to the largest information; keeps the matrix regular for topics without documents.
-_JITTER = 1e-10
 #: What a tokeniser leaves of "wasn't", "I've" and "they'll".
 _CONTRACTIONS = (
     "ain aren couldn didn doesn don hadn hasn haven isn ll mustn needn re shouldn ve wasn weren "
@@ -43,18 +46,20 @@ _CONTRACTIONS = (
 _FRAGMENTS = frozenset(_CONTRACTIONS.split())
 
 
-def topic_summary(inputs: Inputs, found: Predictions, labels: Labels) -> dict[str, Any]:
-    """Names, coefficients, prevalence and words of the topics."""
+def topic_summary(
+    inputs: Inputs, found: Predictions, labels: Labels, effects: TopicEffects | None
+) -> dict[str, Any]:
+    """Numbers, names, coefficients, proportions and words of the topics, by component."""
     fitted, state = inputs.fitted, inputs.fitted.state
-    errors = None
-    if inputs.codes is not None and inputs.n_docs:
-        errors = topic_errors(fitted, found.mixes, found.predictor, inputs.codes, found.covariates)
     prior = state.doc_topic_prior
+    given = _given_names(inputs.model, labels.topics, state.n_topics)
     return {
-        "names": _names(inputs, labels.topics),
+        "number": topic_numbers(fitted, state.coef_rows.T if effects is None else effects.change),
+        "names": [given.get(k, name) for k, name in enumerate(_default_names(inputs))],
+        "named": [k in given for k in range(state.n_topics)],
         "coef": state.coef_rows.T,
-        "error": errors,
         "prevalence": found.composition.mean(axis=0) if inputs.n_docs else prior / prior.sum(),
+        "leads": _leads(inputs, found.composition),
         "prior": prior,
         "order": usual_order(fitted),
         "relevance": RELEVANCE,
@@ -64,24 +69,54 @@ def topic_summary(inputs: Inputs, found: Predictions, labels: Labels) -> dict[st
     }
 
 
-def _names(inputs: Inputs, given: Any) -> list[str]:
-    """The user's names; by default the words that distinguish a topic from the others."""
-    n_topics = inputs.fitted.state.n_topics
-    if given is not None and not isinstance(given, Mapping):
-        names = listed("names", given, n_topics)
-        assert names is not None
-        return names
-    own = dict(given or {})
-    unknown = [k for k in own if not (isinstance(k, (int, np.integer)) and 0 <= k < n_topics)]
+def topic_numbers(fitted: Fitted, change: np.ndarray) -> list[int]:
+    """The number of each topic, from 1, in the order of `workflow.summary.topic_rows`.
+
+    The topic with the largest increase of the first target has the number 1. For more than two
+    classes, topics are ordered by the class that they increase most, then by this increase.
+    """
+    own = change[:, fitted.parts[0].where]
+    best = own.argmax(axis=1)
+    order = np.lexsort((-own[np.arange(len(own)), best], best))
+    return (np.argsort(order) + 1).tolist()
+
+
+def _given_names(model: Any, given: Any, n_topics: int) -> dict[int, str]:
+    """Names by component that were given to the page, or to the model by `rename_topics`."""
+    if given is None:
+        given = getattr(model, "topic_names_", None)
+        if given is None:
+            return {}
+    if not isinstance(given, Mapping):
+        if len(given) != n_topics:
+            raise ValueError(f"names has {len(given)} entries, but there are {n_topics} topics.")
+        given = {k: name for k, name in enumerate(given) if name}
+    unknown = [k for k in given if not (isinstance(k, (int, np.integer)) and 0 <= k < n_topics)]
     if unknown:
-        raise ValueError(f"names has {unknown[0]!r}, but topics are numbered 0 to {n_topics - 1}.")
+        raise ValueError(
+            f"names has the key {unknown[0]!r}, but keys are rows of components_, 0 to "
+            f"{n_topics - 1}."
+        )
+    return {int(k): str(name) for k, name in given.items()}
+
+
+def _default_names(inputs: Inputs) -> list[str]:
+    """The words that distinguish each topic from the others, without fragments if possible."""
     scores = topic_scores(inputs.fitted, naming_order(inputs.fitted), _NAME_RELEVANCE)
     found = first_words(scores, 4 * _NAME_WORDS, inputs.vocabulary, lambda s: s > -np.inf)
-    names = []
-    for k, words in enumerate(found):
-        clear = [word for word in words if word not in _FRAGMENTS] or words
-        names.append(str(own.get(k, ", ".join(name_of_word(w) for w in clear[:_NAME_WORDS]))))
-    return names
+    clear = ([word for word in words if word not in _FRAGMENTS] or words for words in found)
+    return [", ".join(name_of_word(w) for w in words[:_NAME_WORDS]) for words in clear]
+
+
+def _leads(inputs: Inputs, composition: np.ndarray) -> np.ndarray | None:
+    """The fraction of documents in which each topic has the largest token proportion."""
+    known = np.zeros(0, dtype=bool)
+    if inputs.n_docs:
+        known = inputs.fitted.relevant_words(Corpus(inputs.counts)) > 0
+    if not known.any():
+        return None
+    first = composition[known].argmax(axis=1)
+    return np.bincount(first, minlength=composition.shape[1]) / len(first)
 
 
 def _distinctive_words(inputs: Inputs) -> list[list[int]] | None:
@@ -105,89 +140,19 @@ def _context_words(inputs: Inputs) -> list[list[int]] | None:
     return [words[:_CONTEXT_WORDS] for words in clear]
 
 
-def topic_errors(
-    fitted: Fitted,
-    mixes: np.ndarray,
-    predictor: np.ndarray,
-    codes: np.ndarray,
-    covariates: np.ndarray | None = None,
-) -> np.ndarray:
-    """Standard errors of b + η_k, topics x predictors, from documents with a known target.
-
-    A document of topic k alone has the linear predictor μ_k = b + η_k. Since topic proportions sum
-    to one, μ is the coefficient vector of θ̂ in a model without an intercept. Given the proportions
-    its information is
-
-        I = Σ_d w_d x_d x_dᵀ,   x_d = (θ̂_d, z_d),   w_d = -E[ℓ''(f_d)],
-
-    with w = 1/δ for real targets, p(1-p) for two classes, e^f for counts, Σ_c P'_c²/P_c for levels,
-    and p_c(1-p_c) for the predictor of class c. The standard error of μ_k is √(φ I⁻¹)_kk, where φ
-    is the dispersion of these documents about f. The noise variance δ of the model would be too
-    small: given θ̂, the uncertainty of the proportions is noise as well. Not included: that topics
-    were estimated from data, and shrinkage, which reduces the variance of coefficients.
-    """
-    n_topics = mixes.shape[1]
-    design = mixes if covariates is None else np.column_stack([mixes, covariates])
-    out = np.full((n_topics, predictor.shape[1]), np.nan)
-    for t, part in enumerate(fitted.parts):
-        where = part.where
-        known = np.isfinite(codes[:, t])
-        if known.sum() <= design.shape[1]:
-            continue
-        x = design[known]
-        weights = part.family.information(predictor[known, where])
-        first = predictor[known, where.start]
-        dispersion = part.family.overdispersion(first, codes[known, t])
-        dispersion *= len(x) / (len(x) - x.shape[1])  # degrees of freedom
-        for l in range(weights.shape[1]):
-            total = (x * weights[:, [l]]).T @ x
-            total.flat[:: len(total) + 1] += _JITTER * total.max()
-            variance = np.diag(np.linalg.pinv(total, hermitian=True))[:n_topics]
-            out[:, where.start + l] = np.sqrt(np.maximum(dispersion * variance, 0.0))
-    return out
-
-
 # ---- predicted differences -----------------------------------------------------------------------
 
 
-def effect_summary(
-    inputs: Inputs,
-    found: Predictions,
-    exposure: Any = None,
-    covariates: Any = None,
-    held_out: bool = False,
-) -> tuple[dict[str, Any] | None, dict[str, Any] | None]:
-    """Effects of topics, and packed effects of words; None without documents.
-
-    Intervals come from the documents and their targets if they had no part in the fit (`held_out`).
-    """
-    if not inputs.n_docs:
-        return None, None
-    fitted, n_jobs = inputs.fitted, inputs.model.n_jobs
-    documents = fitted.documents(inputs.counts, None, exposure, covariates)
-    unseen = None
-    if held_out and inputs.codes is not None:
-        documents = unseen = replace(documents, target=inputs.codes)
-    topics = topic_effects(fitted, documents, unseen, mixes=found.mixes, n_jobs=n_jobs)
-    words = word_effects(fitted, documents, mixes=found.mixes, n_jobs=n_jobs)
-    named = (
-        "proportion_low",
-        "proportion_high",
-        "low",
-        "high",
-        "change",
-        "typical",
-    )
-    out: dict[str, Any] = {name: _short(getattr(topics, name)) for name in named}
+def effect_summary(topics: TopicEffects, words: WordEffects) -> tuple[dict[str, Any], Any]:
+    """Predicted differences of topics, and those of words as a packed array."""
+    names = ("proportion_low", "proportion_high", "low", "high", "change", "typical")
+    out: dict[str, Any] = {name: _short(getattr(topics, name)) for name in names}
     for name in ("estimate", "lower", "upper"):
         values = getattr(topics, name)
         out[name] = _short(values) if np.isfinite(values).all() else None
     out |= {"limits": topics.limits, "observed": topics.observed}
     out |= {"sample": words.sample, "quantiles": topics.quantiles}
-    kind, step = "f4", None
-    if words.change.size > _MANY_EFFECTS:
-        kind, step = "i2", max(float(np.abs(words.change).max()), 1e-12) / 32767
-    return out, pack(words.change, kind, step)
+    return out, pack_rounded(words.change)
 
 
 def _short(values: np.ndarray) -> Any:
@@ -196,12 +161,16 @@ def _short(values: np.ndarray) -> Any:
     return shown.reshape(np.shape(values)).tolist()
 
 
-def covariate_summary(fitted: Fitted, found: Predictions, labels: Labels) -> dict[str, Any] | None:
+def covariate_summary(
+    fitted: Fitted, found: Predictions, labels: Labels, held_out: Documents | None
+) -> dict[str, Any] | None:
     """Names, coefficients and predicted differences of covariates, None for a model without.
 
     "average" is the mean of the training part, "typical" that of these documents. "effects" (None
     without documents) has the "values" at the 10th and the 90th percentile of each covariate, and
-    the predictions "low" and "high" there, everything else as in the typical document.
+    the predictions "low" and "high" there, everything else as in the typical document; "lower" and
+    "upper" are the 95% interval of their difference in the `held_out` documents. The percentiles of
+    a "rare" indicator are the same: its smallest and largest value are compared.
     """
     state, targets, values = fitted.state, fitted.target_model, found.covariates
     if state.covariate_coef is None:
@@ -216,22 +185,37 @@ def covariate_summary(fitted: Fitted, found: Predictions, labels: Labels) -> dic
         "coef": state.covariate_coef,
         "average": targets.covariate_scaling.centre,
         "typical": np.zeros(n) if values is None else values.mean(axis=0),
-        "effects": None if values is None else _covariate_effects(fitted, values, found.predictor),
+        "effects": None if values is None else _covariate_effects(fitted, values, found, held_out),
     }
 
 
-def _covariate_effects(fitted: Fitted, values: np.ndarray, predictor: np.ndarray) -> dict[str, Any]:
+def _covariate_effects(
+    fitted: Fitted, values: np.ndarray, found: Predictions, held_out: Documents | None
+) -> dict[str, Any]:
     state = fitted.state
     assert state.covariate_coef is not None
     ends = np.quantile(values, QUANTILES, axis=0, method="hazen").T
-    # For a rare indicator both percentiles are 0: the smallest and the largest value then.
-    same = ends[:, 0] == ends[:, 1]
-    ends[same] = np.column_stack([values.min(axis=0), values.max(axis=0)])[same]
+    rare = ends[:, 0] == ends[:, 1]
+    ends[rare] = np.column_stack([values.min(axis=0), values.max(axis=0)])[rare]
     moved = ends - values.mean(axis=0)[:, None]
-    f = predictor.mean(axis=0) + moved[:, :, None] * state.covariate_coef[:, None, :]
+    f = found.predictor.mean(axis=0) + moved[:, :, None] * state.covariate_coef[:, None, :]
     response = fitted.target_model.responses(state.family, f.reshape(-1, state.n_predictors))
     for part in fitted.parts:
         limits = part.coding.bounds(part.family)
         response[:, part.where] = np.clip(response[:, part.where], *limits)
     response = response.reshape(len(ends), 2, -1)
-    return {"values": ends, "low": response[:, 0], "high": response[:, 1]}
+    lower = upper = None
+    if held_out is not None:
+        moves = proportion_differences(fitted, found.mixes, held_out.weights)
+        interval = held_out_effects(fitted, held_out, found.mixes, moves).interval(0.95)
+        lower, upper = (np.diff(ends) * limit[state.n_topics :] for limit in interval)
+        if not np.isfinite(lower).all():
+            lower = upper = None
+    return {
+        "values": ends,
+        "rare": rare,
+        "low": response[:, 0],
+        "high": response[:, 1],
+        "lower": lower,
+        "upper": upper,
+    }

@@ -12,19 +12,13 @@ import numpy as np
 from topicfocus.corpus import Corpus
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import Coding
-from topicfocus.joint.selection import topic_dependence
-from topicfocus.model import make_problem
 from topicfocus.proportions import proportion_weights, topic_proportions
 from topicfocus.report.inputs import Inputs
 from topicfocus.report.labels import readable
-from topicfocus.report.render import pack, pack_texts, roughly, size, unpack, whole
+from topicfocus.report.render import pack, pack_rounded, pack_texts, roughly, size, unpack, whole
 
-#: Words x topics x documents, at most, for the dependence on topics.
-_LARGEST = 20_000_000
 #: Intervals of a numeric target, and of each of several.
 _BINS, _FEW_BINS = 8, 5
-#: Predictors above which associations are rounded to a fifth.
-_MANY_PREDICTORS = 5
 #: Characters of the weights of words in the page.
 TABLE_BUDGET = 770_000
 #: Steps of log W where floats do not fit, from fine to coarse.
@@ -32,7 +26,7 @@ _STEPS = (0.0005, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 _ZERO = 65535
 
 
-def word_summary(inputs: Inputs, mixes: np.ndarray) -> dict[str, Any]:
+def word_summary(inputs: Inputs) -> dict[str, Any]:
     """One packed column per property of the words."""
     fitted, counts = inputs.fitted, inputs.counts
     present = counts.copy()
@@ -56,13 +50,12 @@ def word_summary(inputs: Inputs, mixes: np.ndarray) -> dict[str, Any]:
     if inputs.codes is not None and inputs.n_docs:
         signals = _signals(inputs, inputs.codes)
         z = np.column_stack([association(counts, s) for s in signals])
-        # Coarser for many classes: it is only displayed.
-        out["association"] = pack(z, "i2", 0.02 if z.shape[1] <= _MANY_PREDICTORS else 0.2)
+        out["association"] = pack_rounded(z)
         out["by_target"] = [
             _by_target(present, coding, inputs.codes[:, t], len(inputs.codings))
             for t, coding in enumerate(inputs.codings)
         ]
-    out["why"] = _selection(inputs, mixes, frequency, signals)
+    out["why"] = _selection(inputs, signals)
     return out
 
 
@@ -118,18 +111,10 @@ def _by_target(present: Any, coding: Coding, codes: np.ndarray, n_targets: int) 
         place = np.where(known, codes, 0).astype(int)
         labels = ["0", "1"] if coding.labels is None else [str(v) for v in coding.labels]
     else:
-        wanted = _BINS if n_targets == 1 else _FEW_BINS
-        values = coding.decode_levels(codes[known])
-        edges = np.array([0.0, 1.0])
-        if len(values) and np.ptp(values) > 0:
-            # Edges are values of the target: no interval lies between two whole numbers.
-            places = np.linspace(0, 1, wanted + 1)
-            edges = np.unique(np.quantile(values, places, method="inverted_cdf"))
-        n_bins = len(edges) - 1
-        place = np.clip(
-            np.searchsorted(edges, np.nan_to_num(codes), side="right") - 1, 0, n_bins - 1
-        )
-        labels = _interval_names(edges, bool(np.all(values == np.round(values))))
+        starts, labels = _intervals(codes[known], _BINS if n_targets == 1 else _FEW_BINS)
+        n_bins = len(labels)
+        place = np.searchsorted(starts, np.nan_to_num(codes), side="right") - 1
+        place = np.clip(place, 0, n_bins - 1)
     member = np.zeros((len(codes), n_bins))
     member[np.flatnonzero(known), place[known]] = 1.0
     return {
@@ -139,43 +124,34 @@ def _by_target(present: Any, coding: Coding, codes: np.ndarray, n_targets: int) 
     }
 
 
-def _interval_names(edges: np.ndarray, whole_numbers: bool) -> list[str]:
-    """Names of the intervals [a, b), the last one closed, or the whole numbers in them."""
-    if not whole_numbers:
-        return [f"{a:.3g} to {b:.3g}" for a, b in itertools.pairwise(edges)]
-    ends = np.append(edges[1:-1] - 1, edges[-1])
-    return [
-        f"{a:,.0f}" if a == b else f"{a:,.0f} to {b:,.0f}"
-        for a, b in zip(edges[:-1], ends, strict=True)
-    ]
+def _intervals(values: np.ndarray, most: int) -> tuple[np.ndarray, list[str]]:
+    """Starts and names of at most this number of intervals with similar numbers of values."""
+    if not len(values):
+        return np.zeros(1), ["unknown"]
+    distinct = np.unique(values)
+    if len(distinct) <= most:
+        return distinct, [f"{v:,.6g}" for v in distinct]
+    # Starts are values of the target: no interval lies between two whole numbers.
+    edges = np.unique(np.quantile(values, np.linspace(0, 1, most + 1), method="inverted_cdf"))
+    if np.any(values != np.round(values)):
+        return edges[:-1], [f"{a:.3g} to {b:.3g}" for a, b in itertools.pairwise(edges)]
+    pairs = zip(edges[:-1], np.append(edges[1:-1] - 1, edges[-1]), strict=True)
+    return edges[:-1], [f"{a:,.0f}" if a == b else f"{a:,.0f} to {b:,.0f}" for a, b in pairs]
 
 
-def _selection(
-    inputs: Inputs, mixes: np.ndarray, frequency: np.ndarray, signals: list[np.ndarray] | None
-) -> dict[str, Any]:
-    """Why words were kept: benefits and costs, as twice a log likelihood ratio (a squared z score).
+def _selection(inputs: Inputs, signals: list[np.ndarray] | None) -> dict[str, Any]:
+    """The word-selection criterion and its cost, as twice a log likelihood ratio (a squared z).
 
-    As words: how much better topic proportions predict the word than its frequency; its K-1
-    parameters cost (K-1) log(documents). As prediction: the screening statistic of the model, or z²
-    for models without one; the cost is that of the word selection, or 2 log V.
+    The criterion is the screening statistic of the model, and the cost that of its word selection;
+    for models without one, z² and 2 log V.
     """
     model, fitted, counts = inputs.model, inputs.fitted, inputs.counts
-    n_topics, n_words = fitted.state.n_topics, fitted.state.n_words
     out: dict[str, Any] = {
-        "words_cost": (n_topics - 1) * math.log(max(inputs.n_docs, 2)),
-        "prediction_cost": 2 * math.log(max(n_words, 2)),
+        "prediction_cost": 2 * math.log(max(fitted.state.n_words, 2)),
         "prediction_source": "evidence",
         "keep": _listed(model, "keep_words", inputs.vocabulary),
         "drop": _listed(model, "drop_words", inputs.vocabulary),
     }
-    if inputs.n_docs:
-        rows = max(1, int(inputs.n_docs * min(1.0, _LARGEST / max(counts.nnz * n_topics, 1))))
-        some = np.linspace(0, inputs.n_docs - 1, rows).astype(int)
-        problem = make_problem(Corpus(fitted.seen(Corpus(counts[some])).counts), None)
-        columns = np.flatnonzero(frequency > 0)
-        dependence = np.zeros(n_words)
-        dependence[columns] = 2 * topic_dependence(problem, mixes[some], columns, steps=15)
-        out["as_words"] = roughly(np.maximum(dependence, 0) * inputs.n_docs / rows)
     evidence = fitted.evidence
     if evidence is None and signals is not None:
         evidence = np.max([association(counts, s) ** 2 for s in signals], axis=0)

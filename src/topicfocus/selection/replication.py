@@ -460,7 +460,7 @@ def _fitted(front: Any, model: Any, data: Data) -> tuple[Any, Data, np.ndarray |
     names = column_names(front, data.X)
     data = replace(data, X=counts)
     if not hasattr(model, "fitted_"):
-        model = fit_with(clone(model), FitOptions(), data.X, data.y, **data.arrays)
+        model = fit_with(clone(model), FitOptions(remainder=False), data.X, data.y, **data.arrays)
     elif model.fitted_.state.n_words != counts.shape[1]:
         raise ValueError(
             f"X has {counts.shape[1]} features, but the model was fitted to "
@@ -492,7 +492,7 @@ def fit_pair(
     """Fit both halves of a pair; words kept, and topics matched to those of the whole model."""
     rng = np.random.default_rng([seed, number])
     parts = [data.rows(part) for part in halves(data, is_classifier(model), rng)]
-    options = FitOptions(fixed_inclusion=inclusion)
+    options = FitOptions(fixed_inclusion=inclusion, remainder=False)
     models = [fit_with(clone(model), options, part.X, part.y, **part.arrays) for part in parts]
     crossed = [effects_in(model, other) for model, other in zip(models, parts[::-1], strict=True)]
     orders, cosines = zip(*(match_topics(m.components_, topics) for m in models), strict=True)

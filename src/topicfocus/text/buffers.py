@@ -16,7 +16,7 @@ _DOCUMENTS_AT_ONCE = 1024
 
 @dataclass(frozen=True)
 class Texts:
-    """A chunk, whose document d is ``data[offsets[d] : offsets[d + 1]]``; `data` is read-only."""
+    """A chunk: document d is ``data[offsets[d] : offsets[d + 1]]``, and `data` is read-only."""
 
     data: NDArray[np.uint8]
     offsets: NDArray[np.int64]

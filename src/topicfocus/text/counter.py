@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,25 +16,32 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
-from topicfocus.counts import is_dask
-from topicfocus.text import counting, listed
-from topicfocus.text.buffers import Texts, text_chunks
-from topicfocus.text.counter_parameters import (
-    check_count,
-    check_frequency,
-    check_separator,
-    check_stop_words,
-    read_orders,
-    read_stop_words,
+from topicfocus.counts import (
+    NamedCounts,
+    Rows,
+    counts_writer,
+    is_dask,
+    joined_rows,
+    open_counts,
 )
-from topicfocus.text.counting import Matcher, Pairs, TokenizedTexts
-from topicfocus.text.named_counts import NamedCounts
-from topicfocus.text.spans import own_spans, term_spans
-from topicfocus.text.stop_words import WordRoles, elisions_of
-from topicfocus.text.tokenizer import TokenRule
+from topicfocus.text.buffers import Texts, text_chunks
+from topicfocus.text.sequences import (
+    Split,
+    TextsElsewhere,
+    TokenizedTexts,
+    known_sequences,
+    learn,
+    split_by,
+    split_words,
+)
+from topicfocus.text.stop_words import WordRoles, elisions_of, read_stop_words
+from topicfocus.text.tokenizer import TokenRule, code_spans, segments, term_spans, token_spans
 from topicfocus.text.vocabulary import (
     ALL_ORDERS,
+    Matcher,
     TermRule,
+    check_count,
+    check_frequency,
     choose_all_terms,
     choose_terms,
     given_vocabulary,
@@ -116,6 +125,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
     >>> TokenCounter(separator=";").fit(["E11.9; I10", "I10"]).get_feature_names_out()
     array(['E11.9', 'I10'], dtype=object)
     """
+
+    remainder_vocabulary_: dict[str, int]
 
     def __init__(
         self,
@@ -314,9 +325,9 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         """
         self.check()
         if self.separator is not None:
-            return listed.code_spans(text, self.separator)
+            return code_spans(text, self.separator)
         if self.tokenizer is not None:
-            return own_spans(text, bool(self.lowercase), self.tokenizer)
+            return token_spans(text, bool(self.lowercase), self.tokenizer)
         terms = getattr(self, "vocabulary_", {})
         longest = 1 if self.term_rule.every else max((t.count(" ") + 1 for t in terms), default=1)
         return term_spans(text, self.token_rule, terms, longest)
@@ -358,11 +369,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
             from topicfocus.distributed import tokenize_texts
 
             return tokenize_texts(self, X)
-        terms, chunks = self._listed_terms(), self._chunks(X)
-        if terms is None:
-            texts = counting.learn(chunks, self.token_rule, self.n_jobs, folder)
-        else:
-            texts = listed.learn_listed(chunks, terms, self.n_jobs, folder)
+        texts = learn(self._chunks(X), self._split(), self._threads(), folder)
         if not empty:
             self._check_any(texts)
         return texts
@@ -391,7 +398,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         else:
             terms = choose_terms(texts, self.term_rule, y)
             self.vocabulary_ = {term: i for i, term in enumerate(terms)}
-        vars(self).pop("remainder_vocabulary_", None)
+        if hasattr(self, "remainder_vocabulary_"):
+            del self.remainder_vocabulary_
         if self._counts_all:
             self.remainder_vocabulary_ = {t: i for i, t in enumerate(choose_all_terms(texts))}
 
@@ -399,7 +407,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         """A copy that does not count all words and pairs of words."""
         found = copy(self)
         found.remainder = False
-        vars(found).pop("remainder_vocabulary_", None)
+        if hasattr(found, "remainder_vocabulary_"):
+            del found.remainder_vocabulary_
         return found
 
     @property
@@ -440,10 +449,10 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         array([[1., 0.],
                [0., 1.]])
         """
-        if hasattr(texts, "partitions"):  # on a cluster: `distributed.DaskTexts`
+        if isinstance(texts, TextsElsewhere):
             return texts.count(self)
         matcher, words = self._matcher()
-        found = self._counts(texts.each(matcher, texts.places_of(words)), matcher, folder)
+        found = self._counts(texts.each(matcher, texts.places_of(words)), folder)
         if folder is None and hasattr(self, "remainder_vocabulary_"):
             found.remainder = self._count_all(texts)
         return found
@@ -452,9 +461,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         """Counts of all words and pairs of words."""
         terms = list(self.remainder_vocabulary_)
         matcher, words = Matcher.of_terms(terms, ALL_ORDERS, every=True)
-        pairs = list(texts.each(matcher, texts.places_of(words)))
-        matrix = counting.to_csr(pairs, matcher.column, len(terms), np.float64, self.n_jobs)
-        return NamedCounts.of(matrix, terms)
+        rows = joined_rows(list(texts.each(matcher, texts.places_of(words))))
+        return NamedCounts.of(rows.matrix(len(terms)), terms)
 
     def _count_known(self, X: Any, folder: Any = None) -> Any:
         if is_dask(X):
@@ -464,19 +472,19 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         if folder is None and hasattr(self, "remainder_vocabulary_"):
             return self.count(self.tokenize(X, empty=True))
         matcher, words = self._matcher()
-        terms, chunks = self._listed_terms(), self._chunks(X)
-        if terms is not None:
-            found = listed.known_listed(chunks, terms, words)
-        else:
-            found = counting.known_sequences(chunks, self.token_rule, words, self.n_jobs)
-        return self._counts(map(matcher, found), matcher, folder)
+        found = known_sequences(self._chunks(X), self._split(), words, self._threads())
+        return self._counts(map(matcher, found), folder)
 
-    def _counts(self, pairs: Iterator[Pairs], matcher: Matcher, folder: Any) -> sparse.csr_array:
+    def _counts(self, parts: Iterator[Rows], folder: Any) -> sparse.csr_array:
         names = self._terms()
         if folder is not None:
-            return counting.to_folder(pairs, matcher.column, names, Path(folder))
-        matrix = counting.to_csr(list(pairs), matcher.column, len(names), self.dtype, self.n_jobs)
-        return NamedCounts.of(matrix, names)
+            with counts_writer(folder) as writer:
+                for rows in parts:
+                    writer.add(rows, len(names))
+                writer.finish(names)
+            return open_counts(folder)[0]
+        matrix = joined_rows(list(parts)).matrix(len(names))
+        return NamedCounts.of(matrix.astype(self.dtype, copy=False), names)
 
     def _matcher(self) -> tuple[Matcher, list[str]]:
         names, rule = self._terms(), self.term_rule
@@ -500,32 +508,38 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         >>> from topicfocus import TokenCounter
         >>> TokenCounter(min_df=5).check()
         """
-        _ = self.term_rule
+        rule = self.term_rule
         check_frequency("min_df", self.min_df)
         check_frequency("max_df", self.max_df)
         if self.max_features is not None:
             check_count("max_features", self.max_features)
-        listed_or_known = isinstance(self.stop_words, str) or self.stop_words is None
-        if self._listed_terms() is None and not listed_or_known:
-            check_stop_words(self._function_words(), self.token_rule)
+        if rule.roles is not None and not isinstance(self.stop_words, str | None):
+            _warn_of_stop_words(self._function_words(), self.token_rule)
 
-    def _function_words(self) -> tuple[str, ...]:
-        return read_stop_words(self.stop_words, self.separator)
-
-    def _listed_terms(self) -> listed.Tokens | None:
-        return listed.listed_terms(
-            bool(self.lowercase),
-            read_orders(self.ngram_range),
-            self._function_words(),
-            self.separator,
-            self.tokenizer,
-        )
+    def _terms(self) -> list[str]:
+        return sorted(self.vocabulary_, key=self.vocabulary_.__getitem__)
 
     def _chunks(self, X: Any) -> Iterator[Texts]:
         return text_chunks(X, encoding=self.encoding, decode_error=self.decode_error)
 
-    def _terms(self) -> list[str]:
-        return sorted(self.vocabulary_, key=self.vocabulary_.__getitem__)
+    def _threads(self) -> int | None:
+        """Functions of Python run on one thread: they may not expect several."""
+        return self.n_jobs if self.term_rule.roles is not None else 1
+
+    def _split(self) -> Split:
+        """How a chunk of texts becomes words, or codes or tokens of a function of the user."""
+        if self.separator is not None:
+            separator = self.separator
+            tokens: Any = lambda text: [c for c in map(str.strip, text.split(separator)) if c]  # noqa: E731
+        elif self.tokenizer is not None:
+            tokens = _checked_tokens(self.tokenizer, bool(self.lowercase))
+        else:
+            return split_words(self.token_rule)
+        stop = frozenset(self._function_words())
+        return split_by(partial(_terms_of, tokens, stop, read_orders(self.ngram_range)))
+
+    def _function_words(self) -> tuple[str, ...]:
+        return read_stop_words(self.stop_words, self.separator)
 
     @property
     def token_rule(self) -> TokenRule:
@@ -534,21 +548,15 @@ class TokenCounter(TransformerMixin, BaseEstimator):
 
     @property
     def term_rule(self) -> TermRule:
-        """Which words and phrases are terms, from the parameters, each of them checked."""
+        """Which words and phrases are terms, from the parameters, which are checked."""
         check_count("min_length", self.min_length)
         orders = read_orders(self.ngram_range)
-        check_separator(self.separator, self.tokenizer, orders)
-        roles = None
-        if self.separator is None and self.tokenizer is None:
-            roles = WordRoles(frozenset(self._function_words()), int(self.min_length))
-        return TermRule(
-            roles,
-            orders if roles is not None else (1, 1),
-            bool(self.phrases),
-            self.min_df,
-            self.max_df,
-            self.max_features,
-        )
+        _check_separator(self.separator, self.tokenizer, orders)
+        limits = (self.min_df, self.max_df, self.max_features)
+        if self.separator is not None or self.tokenizer is not None:
+            return TermRule(None, (1, 1), False, *limits)
+        roles = WordRoles(frozenset(self._function_words()), int(self.min_length))
+        return TermRule(roles, orders, bool(self.phrases), *limits)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -556,3 +564,76 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         tags.input_tags.two_d_array = False
         tags.requires_fit = self.vocabulary is None
         return tags
+
+
+def _check_separator(separator: Any, tokenizer: Any, orders: tuple[int, int]) -> None:
+    """Raise where codes or a function are not what they must be, or do not go together."""
+    if separator is not None:
+        if not isinstance(separator, str) or not separator:
+            raise ValueError(f"separator must be one character or more, got {separator!r}.")
+        if tokenizer is not None:
+            raise ValueError("separator and tokenizer do not go together: give one of them.")
+        if orders != (1, 1):
+            raise ValueError("there are no n-grams of codes: leave ngram_range with a separator.")
+    if isinstance(tokenizer, str):
+        raise TypeError(
+            f"tokenizer is only the name of a function, {tokenizer!r}. Pass the function itself."
+        )
+    if tokenizer is not None and not callable(tokenizer):
+        raise TypeError(f"tokenizer must be a function, got {tokenizer!r:.40}.")
+
+
+def read_orders(ngram_range: Any) -> tuple[int, int]:
+    """The lowest and the highest order of n-grams."""
+    try:
+        low, high = ngram_range
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"ngram_range must be two whole numbers such as (1, 2), got {ngram_range!r}."
+        ) from None
+    check_count("ngram_range[0]", low)
+    check_count("ngram_range[1]", high)
+    if low > high:
+        raise ValueError(f"ngram_range must not fall, got {ngram_range!r}.")
+    return int(low), int(high)
+
+
+def _warn_of_stop_words(stop: tuple[str, ...], rule: TokenRule) -> None:
+    """Warn about stop words that no text contains as they are written."""
+    parts = {
+        part for word in stop for segment in segments(word, rule) for _, _, part in segment
+    } - set(stop)
+    if parts:
+        shown = ", ".join(map(repr, sorted(parts)[:10])) + (", ..." if len(parts) > 10 else "")
+        warnings.warn(
+            "Your stop_words may be inconsistent with your preprocessing. Some are split or put "
+            f"into lower case like any text and become {shown}, not in stop_words.",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def _checked_tokens(
+    function: Callable[[str], Iterable[str]], lowercase: bool
+) -> Callable[[str], list[str]]:
+    """A user's function; an error if its tokens are not strings."""
+
+    def tokens(text: str) -> list[str]:
+        found = list(function(text.lower() if lowercase else text))
+        if not set(map(type, found)) <= {str}:
+            wrong = next(token for token in found if type(token) is not str)
+            raise TypeError(f"the tokenizer gave {wrong!r:.40}, not a string. Let it give strings.")
+        return found
+
+    return tokens
+
+
+def _terms_of(
+    tokens: Callable[[str], list[str]], stop: frozenset[str], orders: tuple[int, int], text: str
+) -> list[str]:
+    """Tokens without stop words, or the n-grams of these."""
+    words = [word for word in tokens(text) if word not in stop]
+    if orders == (1, 1):
+        return words
+    sizes = range(orders[0], orders[1] + 1)
+    return [" ".join(words[i : i + n]) for n in sizes for i in range(len(words) - n + 1)]

@@ -37,7 +37,7 @@ _DELIMITERS = (",", "\t", ";", "|")
 #: Follows the last line of a CSV file: a row that contains more has an open quote. No file that was
 #: decoded contains this character.
 _END = "\ud800"
-#: Characters; Python's csv module accepts 131,072 unless it is told otherwise.
+#: Characters; Python's csv module accepts 131,072 by default.
 _LONGEST_FIELD = 2**31 - 1
 #: Rows of Parquet that are converted at a time.
 _BATCH_ROWS = 500
@@ -324,6 +324,21 @@ def as_label(value: Any) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return str(value)
+
+
+# ---- DataFrames ----------------------------------------------------------------------------------
+
+
+def open_frame(frame: pd.DataFrame, path: str, request: Request) -> Reader:
+    check_columns(request, list(map(str, frame.columns)), path)
+    return partial(_frame_rows, frame, request)
+
+
+def _frame_rows(frame: pd.DataFrame, request: Request, bad: BadRows) -> Rows:
+    places = {str(name): i for i, name in enumerate(frame.columns)}
+    columns = [frame.iloc[:, places[name]].astype(object) for name in request.names]
+    values = [column.where(column.notna(), None).tolist() for column in columns]
+    yield from zip(range(1, len(frame) + 1), *values, strict=True)
 
 
 # ---- Parquet -------------------------------------------------------------------------------------

@@ -10,8 +10,8 @@ documents. It is chosen if
   liberal one: it passes p values up to 0.05 and, where there are more, discoveries at a false
   discovery rate of one half (Benjamini and Hochberg). Models select once more.
 
-A phrase that contains a chosen one must differ from it in its residuals. Nothing here sees a text:
-sequences of word ids (`text.counting`) are passed over part by part.
+A phrase that contains a chosen one must differ from it in its residuals. The input are sequences of
+word ids (`text.sequences`), which are read part by part.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ Pass = Callable[[Callable[[Sequences, int], Any]], Iterable[Any]]
 
 #: Words of the longest phrase.
 LONGEST = 3
-#: False discovery rate of phrases that are chosen by the target. It is a liberal one: models select
-#: among words and phrases once more, and a phrase without use is still one that a reader accepts.
+#: False discovery rate of phrases that are chosen by the target. It is liberal, because models
+#: select among words and phrases once more.
 FALSE_DISCOVERIES = 0.5
 #: Normalised pointwise mutual information of collocations of two and three words.
 LEAST_NPMI = {2: 0.4, 3: 0.5}
-#: Phrases with a p value up to this pass, too: in small corpora no rate can be controlled.
+#: Phrases with a p value up to this are chosen, too: small corpora have too few discoveries.
 SMALL_P = 0.05
-#: A phrase must differ from a chosen one inside it by so many standard errors.
+#: A phrase must differ from a chosen phrase inside it by this number of standard errors.
 LEAST_DIFFERENCE = 1.0
-#: A phrase inside a longer one that has this part of its documents is only a fragment of it.
+#: A phrase is dropped if this proportion of its documents have one longer phrase that contains it.
 FRAGMENT = 0.7
 _LEAST_BUCKETS, _MOST_BUCKETS = 1 << 14, 1 << 21
 _LOW_32 = (1 << 32) - 1
@@ -51,10 +51,7 @@ _LOW_32 = (1 << 32) - 1
 
 @dataclass(frozen=True)
 class Roles:
-    """Of each word id: `stop_words.WordRoles` as arrays.
-
-    `edges` are words that begin and end n-grams: all but function words.
-    """
+    """Roles of words (`stop_words.WordRoles`), one entry per word id."""
 
     alone: NDArray[np.bool_]
     edges: NDArray[np.bool_]
@@ -66,7 +63,7 @@ class Roles:
 
 @dataclass(frozen=True)
 class Candidates:
-    """Frequent n-grams: their table, orders, and in how many documents they are, how often."""
+    """Frequent n-grams: their table, numbers of words, document frequencies and frequencies."""
 
     grams: Grams
     order: NDArray[np.int64]
@@ -127,7 +124,7 @@ def frequent_grams(
 
 
 def _sum_frequencies(parts: Iterable[Frequencies]) -> Frequencies:
-    """Frequencies of all parts together; every few parts are merged, so that memory is bounded."""
+    """The sum of frequencies; every 16 parts are merged, so that memory is bounded."""
     waiting: list[Frequencies] = []
     for part in parts:
         waiting.append(part)
@@ -158,7 +155,7 @@ def _merged(parts: list[Frequencies]) -> Frequencies:
 def npmi(
     candidates: Candidates, words: NDArray[np.int64], frequency: NDArray[np.int64], total: int
 ) -> NDArray[np.float64]:
-    """Normalised pointwise mutual information; of three words, that of their weaker joint."""
+    """Normalised pointwise mutual information; for three words, the smaller one of both splits."""
     p_word = np.maximum(frequency, 1) / max(total, 1)
     p = np.maximum(candidates.frequency, 1) / max(total, 1)
     keys, n_words = candidates.grams.keys, len(candidates.grams.begins)
@@ -176,7 +173,7 @@ def npmi(
 def value_sums(
     each: Pass, candidates: Candidates, residuals: Residuals
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sums of residuals, and known documents: of each word, and of each n-gram."""
+    """For each word and each n-gram: sums of residuals, and numbers of documents with a target."""
     n_words = len(candidates.grams.begins)
     longest = int(candidates.order.max(initial=1))
     n_columns = 2 * residuals.values.shape[1]

@@ -17,14 +17,14 @@ PENALTY = 1.0
 #: Documents the regression is fitted to, at most, times its targets.
 MOST_DOCUMENTS = 60_000
 _ITERATIONS = 15
-#: Whole numbers with more different values are numbers, with fewer perhaps classes, too.
+#: Whole numbers with at most this many different values are treated as classes, too.
 MOST_CLASSES = 20
-#: Residuals are limited to so many standard deviations.
+#: Residuals are clipped at this number of standard deviations.
 _LARGEST = 3.0
 
 
 class Residuals(NamedTuple):
-    """Residuals of documents, 0 where the target is missing; which are known; their variance."""
+    """Residuals (0 where the target is missing), whether it is known (0 or 1), and variances."""
 
     values: NDArray[np.float64]
     known: NDArray[np.float64]
@@ -36,10 +36,10 @@ class Residuals(NamedTuple):
 
 
 def signals(y: Any) -> NDArray[np.float64] | None:
-    """Standardised columns that a phrase may go together with; NaN where a target is missing.
+    """Targets as standardised columns that phrases are tested against; NaN where missing.
 
-    A class is a column of its own; so is, besides the number, each value of a target of few whole
-    numbers. None if no target varies.
+    There is one column per number and one per class. Whole numbers with few different values give
+    both. The result is None if no target varies.
     """
     if hasattr(y, "to_numpy"):
         y = y.to_numpy()
@@ -79,7 +79,7 @@ def _columns(values: NDArray[Any]) -> list[NDArray[np.float64]]:
 
 
 def _indicators(labels: NDArray[Any], missing: NDArray[np.bool_]) -> list[NDArray[np.float64]]:
-    """One column per class; of two classes one is enough, of many the most frequent are used."""
+    """One column per class: the most frequent ones, and one column only for two classes."""
     names, sizes = np.unique(labels[~missing], return_counts=True)
     names = names[np.argsort(-sizes, kind="stable")][:MOST_CLASSES]
     if len(names) == 2:
@@ -97,13 +97,14 @@ def cross_fitted(
     rows: Callable[[NDArray[np.bool_]], sparse.csr_array],
     each: Callable[[Callable[[sparse.csr_array], Any]], Any],
 ) -> Residuals:
-    """Residuals of all documents.
+    """Residuals of a cross-fitted ridge regression, for all documents.
 
     Parameters
     ----------
     target : array (documents, signals)
     lengths : array
-        Words of each document. Its logarithm takes part: long documents have more of everything.
+        Words of each document. Residuals are adjusted for its logarithm, since long documents have
+        more phrases.
     rows : callable
         Features of chosen documents, as a matrix.
     each : callable

@@ -316,29 +316,18 @@ def _make_block(found: list[tuple[Any, ...]], path: str, request: Request, bad: 
                 value = ""
                 wrong.setdefault(i, str(error))
             columns[name][i] = value
-    texts, target, group = (columns[n] if n is not None else None for n in named[:3])
-    if group is not None:
-        group = [None if v is None or is_missing(v) else v.strip() for v in group]
     numbers = [_numbers(columns[name], name, request, wrong) for name in request.numbers]
-    matrix = np.array(numbers).T.reshape(len(rows), len(numbers))
     for i in sorted(wrong):
         bad.report(f"{path}, row {rows[i]}: {wrong[i]}")
-    others = {name: columns[name] for name in request.labels}
-    block = Block(texts or [], target, np.array(rows), matrix, group, path, others)
-    return block if not wrong else _without(block, set(wrong))
-
-
-def _without(block: Block, wrong: set[int]) -> Block:
-    """A block without some rows, given by their places in it."""
-    good = [i for i in range(len(block)) if i not in wrong]
-    target, group = (
-        None if values is None else [values[i] for i in good]
-        for values in (block.target, block.group)
-    )
-    texts = [block.texts[i] for i in good]
-    others = {name: [values[i] for i in good] for name, values in block.labels.items()}
-    rows, numbers = block.rows[good], block.numbers[good]
-    return Block(texts, target, rows, numbers, group, block.path, others)
+    good = [i for i in range(len(rows)) if i not in wrong]
+    if wrong:
+        columns = {name: [values[i] for i in good] for name, values in columns.items()}
+    texts, target, group = (None if name is None else columns[name] for name in named[:3])
+    if group is not None:
+        group = [None if v is None or is_missing(v) else v.strip() for v in group]
+    matrix = np.array(numbers).T.reshape(len(rows), len(numbers))[good]
+    labels = {name: columns[name] for name in request.labels}
+    return Block(texts or [], target, np.array(rows)[good], matrix, group, path, labels)
 
 
 def _as_text(value: Any, request: Request) -> str:
@@ -390,7 +379,7 @@ def _numbers(
 
 
 def read_table(
-    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] | pd.DataFrame,
     text: str | None = None,
     target: str | None = None,
     *,
@@ -411,7 +400,7 @@ def read_table(
 
     Parameters
     ----------
-    path : path-like, or sequence of path-like
+    path : path-like, sequence of path-like, or pandas.DataFrame
         CSV, TSV, JSON lines or a JSON array, also compressed (.gz, .bz2, .xz, .zip, .zst); Parquet;
         Excel; a folder of text files; a count matrix (.npz, .mtx; see `read_counts`); or "-" for
         standard input. Several files with the same columns: a list, a pattern such as
@@ -472,8 +461,6 @@ def read_table(
     >>> counts.shape, detect_target(table.target).classes
     ((2, 3), ('1', '5'))
     """
-    given = [os.fspath(p) for p in ([path] if isinstance(path, (str, os.PathLike)) else path)]
-    _check_settings(given, format, delimiter, separator)
     files.extends_ascii(encoding)  # raises if it is unknown
     request = Request(
         text=text,
@@ -489,6 +476,11 @@ def read_table(
         sheet=sheet,
         skip_bad=skip_bad,
     )
+    if isinstance(path, pd.DataFrame):
+        called = "the DataFrame"
+        return Table(called, {called: formats.open_frame(path, called, request)}, request)
+    given = [os.fspath(p) for p in ([path] if isinstance(path, (str, os.PathLike)) else path)]
+    _check_settings(given, format, delimiter, separator)
     names = _expand(given, format)
     kinds = {name: format_of(name, format) for name in names}
     if "counts" in kinds.values():

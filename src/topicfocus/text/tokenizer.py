@@ -1,4 +1,4 @@
-"""What a word is: one rule, as a regular expression here and compiled in `kernels.tokens`.
+"""Split texts into words: the rule as a regular expression, and its tables for `kernels.tokens`.
 
 A word is a run of letters and digits. Contractions stay whole and apostrophes of all kinds are the
 same (didn't); numbers and times keep their shape (4.5, 10:30, 5'3). Punctuation ends a segment,
@@ -9,11 +9,19 @@ which no phrase crosses. HTML tags, entities and URLs are no words. The page of
 from __future__ import annotations
 
 import re
+import sys
+import unicodedata
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+
+from topicfocus.kernels.tokens import APOSTROPHE, ENDS, HYPHEN, JOINS, LINE_END, SPACE, Rule
+
+#: Start, stop and name of a word or term.
+Span = tuple[int, int, str]
 
 #: White space, the same set for Python and JavaScript, whose ``\\s`` differ.
 SPACES = "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(
@@ -40,16 +48,16 @@ _DASH = re.compile(rf"--|{_SPACE}-{_SPACE}|\n[^\n]*\n")
 
 @dataclass(frozen=True)
 class TokenRule:
-    """How a text becomes words. `elisions` are dropped before an apostrophe, as in l'homme."""
+    """How texts are split. `elisions` are dropped before an apostrophe: l'homme is homme."""
 
     lowercase: bool = True
     elisions: tuple[str, ...] = ()
 
 
-def segments(text: str, rule: TokenRule) -> list[list[tuple[int, int, str]]]:
+def segments(text: str, rule: TokenRule) -> list[list[Span]]:
     """(start, stop, word) of each word of a text, in segments that phrases do not cross."""
     lower, origin = _lower(text) if rule.lowercase else (text, None)
-    out: list[list[tuple[int, int, str]]] = [[]]
+    out: list[list[Span]] = [[]]
     gap = ""
     for match in _TOKEN.finditer(lower):
         if match["word"] is None:
@@ -88,12 +96,130 @@ def _ends_segment(gap: str) -> bool:
 
 @lru_cache(maxsize=4096)
 def _is_mark(character: str) -> bool:
-    import unicodedata
-
     return unicodedata.category(character)[0] == "M"
 
 
-def packed(names: tuple[str, ...]) -> NDArray[np.int64]:
+def term_spans(text: str, rule: TokenRule, terms: Collection[str], longest: int) -> list[Span]:
+    """(start, stop, term) of a text: the longest known phrase at each place, else the word."""
+    out: list[Span] = []
+    for segment in segments(text, rule):
+        i = 0
+        while i < len(segment):
+            for size in range(min(longest, len(segment) - i), 0, -1):
+                run = segment[i : i + size]
+                term = " ".join(word for *_, word in run)
+                if size == 1 or term in terms:
+                    break
+            out.append((run[0][0], run[-1][1], term))
+            i += size
+    return out
+
+
+def code_spans(text: str, separator: str) -> list[Span]:
+    """(start, stop, code) of each code between separators, without the spaces around it."""
+    out, start = [], 0
+    for part in text.split(separator):
+        if code := part.strip():
+            at = start + part.index(code)
+            out.append((at, at + len(code), code))
+        start += len(part) + len(separator)
+    return out
+
+
+def token_spans(text: str, lowercase: bool, tokens: Callable[[str], Iterable[str]]) -> list[Span]:
+    """(start, stop, token) of the tokens of a function that occur in the text, in their order."""
+    lower, origin = _lower(text) if lowercase else (text, None)
+    out: list[Span] = []
+    end = 0
+    for token in tokens(lower):
+        at = lower.find(token, end) if token else -1
+        if at >= 0:
+            end = at + len(token)
+            place = (at, end) if origin is None else (origin[at], origin[end - 1] + 1)
+            out.append((*place, token))
+    return out
+
+
+# ---- the same rule for the kernel ----------------------------------------------------------------
+
+_BLOCK = 4096
+
+
+def lower_is_special(character: str) -> bool:
+    """Whether a character's lower case is not one character, or depends on its neighbours.
+
+    In Unicode these are the dotted capital I, which becomes two, and the capital sigma, which
+    becomes another letter at the end of a word.
+    """
+    lower = character.lower()
+    return len(lower) != 1 or any(
+        (before + character + after).lower() != before + lower + after
+        for before in ("", "a")
+        for after in ("", "a")
+    )
+
+
+@lru_cache(maxsize=2)
+def fold_table(lowercase: bool) -> NDArray[np.int32]:
+    """For each code point: the lower case of a letter or digit, else its role between words.
+
+    Made with `re` and `str.lower`, so that the kernel and Python use the same version of Unicode.
+    """
+    n = sys.maxunicode + 1
+    characters = "".join(map(chr, range(n)))
+    table = np.arange(n, dtype=np.int32)
+    if lowercase:
+        for point, character in _with_lower_case(characters):
+            if not lower_is_special(character):
+                table[point] = ord(character.lower())
+    word = np.zeros(n, dtype=bool)
+    for run in re.finditer(r"[^\W_]+", characters):
+        word[run.start() : run.end()] = True
+    table[~word[table]] = ENDS
+    marks = [unicodedata.category(character)[0] == "M" for character in characters]
+    table[marks] = JOINS
+    for kind, group in (
+        (JOINS, JOINERS),
+        (SPACE, SPACES),
+        (LINE_END, "\n"),
+        (HYPHEN, "-"),
+        (APOSTROPHE, APOSTROPHES),
+    ):
+        table[[ord(character) for character in group]] = kind
+    table.flags.writeable = False
+    return table
+
+
+def _with_lower_case(characters: str) -> Iterator[tuple[int, str]]:
+    for start in range(0, len(characters), _BLOCK):
+        block = characters[start : start + _BLOCK]
+        if block.lower() != block:  # most blocks have no character with a lower case
+            for point, character in enumerate(block, start):
+                if character.lower() != character:
+                    yield point, character
+
+
+@lru_cache(maxsize=1)
+def special_pairs() -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """The first two bytes in UTF-8 of the characters of `lower_is_special`.
+
+    Documents with these bytes are put into lower case by Python before the kernel reads them.
+    """
+    characters = "".join(map(chr, range(sys.maxunicode + 1)))
+    special = [c for _, c in _with_lower_case(characters) if lower_is_special(c)]
+    encoded = sorted({character.encode("utf-8")[:2] for character in special})
+    pairs = np.array([list(pair) for pair in encoded], dtype=np.uint8).reshape(-1, 2)
+    return pairs[:, 0].copy(), pairs[:, 1].copy()
+
+
+@lru_cache(maxsize=16)
+def kernel_rule(rule: TokenRule) -> Rule:
+    """The rule as tables for `kernels.tokens`."""
+    names = (APOSTROPHE_ENTITIES, SPACE_ENTITIES, rule.elisions)
+    return Rule(fold_table(rule.lowercase), *map(_packed, names))
+
+
+def _packed(names: tuple[str, ...]) -> NDArray[np.int64]:
     """Names of up to seven ASCII characters as numbers, as the kernel compares them."""
     codes = [int.from_bytes(name.encode("ascii"), "big") for name in names]
     return np.array(codes, dtype=np.int64)

@@ -1,10 +1,10 @@
-"""Which terms have a column of the counts: words, n-grams and phrases."""
+"""Choose the terms that have a column of the counts: words, n-grams and phrases; count them."""
 
 from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,26 +12,30 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from topicfocus.counts import Rows
 from topicfocus.kernels import grams as kernels
+from topicfocus.kernels.count_rows import sort_rows
 from topicfocus.kernels.grams import Grams, make_grams
 from topicfocus.kernels.tokens import Sequences
 from topicfocus.text import phrases, residuals
-from topicfocus.text.counting import TokenizedTexts
 from topicfocus.text.phrases import Candidates, Roles
+from topicfocus.text.sequences import TokenizedTexts
 from topicfocus.text.stop_words import WordRoles, is_negation, is_quantifier
 
-#: By default a term is in at least so many documents (of 2,000 or more), and in at most half.
+#: Defaults: the smallest number of documents of a term (with 2,000 documents or more), and the
+#: largest proportion.
 MIN_DF, ENOUGH_DOCUMENTS = 10, 2000
 MAX_DF, FEW_DOCUMENTS = 0.5, 20
-#: Documents that a phrase is in at least, whatever `min_df`.
+#: Smallest number of documents of a phrase, whatever `min_df`.
 LEAST_OF_PHRASES = 3
-#: With fewer words than this, rare words of a small corpus are kept, too.
+#: If fewer words than this are frequent enough in a small corpus, rare words are kept, too.
 FEW_WORDS = 50
-#: Terms of a remainder: words and pairs of words, function words included.
+#: Orders of the terms of a remainder: words and pairs of words, function words included.
 ALL_ORDERS = (1, 2)
-#: Documents that they are in at least, of 2,000 or more and of fewer, and how many are kept at most.
+#: Smallest number of documents of these terms, with 2,000 documents or more and with fewer, and
+#: largest number of terms.
 LEAST_OF_ALL, LEAST_OF_FEW, MOST_OF_ALL = 3, 2, 50_000
-#: Words with ids in an n-gram table, at most, the most frequent ones.
+#: Largest number of words in an n-gram table.
 _MOST_WORDS = 1 << 24
 
 
@@ -60,7 +64,7 @@ class TermRule:
 
 
 def choose_terms(texts: TokenizedTexts, rule: TermRule, y: Any = None) -> list[str]:
-    """The terms of a rule in alphabetical order, chosen on the documents that are meant."""
+    """The terms of a rule in alphabetical order, chosen on the documents of ``texts.rows``."""
     n_docs, in_docs = texts.n_chosen, texts.document_frequency
     least, most = document_limits(texts, rule)
     if most < least:
@@ -107,7 +111,7 @@ def choose_all_terms(texts: TokenizedTexts) -> list[str]:
 
 
 def document_limits(texts: TokenizedTexts, rule: TermRule) -> tuple[float, float]:
-    """In how many documents a term must be at least, and may be at most."""
+    """The smallest and the largest number of documents of a term."""
     n_docs, in_docs = texts.n_chosen, texts.document_frequency
     most = _limit(MAX_DF if rule.max_df is None else rule.max_df, n_docs)
     if rule.max_df is None and n_docs < FEW_DOCUMENTS:
@@ -164,7 +168,7 @@ def _chosen_grams(
     roles: Roles,
     least: float,
 ) -> tuple[Grams, NDArray[np.int64]]:
-    """The n-grams that may be terms and their beginnings: (table, words of each; 0 if no term)."""
+    """A table of n-grams and their beginnings, and the number of words of each (0: not a term)."""
     none = make_grams(len(used), np.zeros(0, dtype=np.int64))
     if rule.longest < 2:
         return none, np.zeros(0, dtype=np.int64)
@@ -175,7 +179,7 @@ def _chosen_grams(
     n_tokens = int(texts.frequency.sum())
     first = roles.edges if rule.every else roles.begins
     usable = np.ones(len(used), dtype=bool)
-    # In fewer documents everything is a phrase.
+    # In one or two documents, nearly every run of words has a high mutual information.
     enough = least if rule.every else max(least, LEAST_OF_PHRASES)
     found = phrases.frequent_grams(each, rule.longest, first, usable, enough, n_tokens)
     if not len(found.order):
@@ -204,12 +208,12 @@ def _residuals(
 ) -> residuals.Residuals:
     n_words = len(in_docs)
     words = make_grams(n_words, np.zeros(0, dtype=np.int64))
-    everything = np.ones(n_words, dtype=bool)
+    column = np.arange(n_words, dtype=np.int32)
     rarity = np.log(texts.n_chosen / in_docs) + 1.0
 
     def features(part: Sequences) -> sparse.csr_array:
         """Words of documents: roots of counts times their rarity, rows of length one."""
-        entries, counts, lengths = kernels.match(part, (1, 1), words, everything, False)
+        entries, counts, lengths = kernels.match(part, (1, 1), words, column, False)
         values = np.sqrt(counts) * rarity[entries]
         row = np.repeat(np.arange(len(lengths)), lengths)
         size = np.sqrt(np.bincount(row, values**2, minlength=len(lengths)))
@@ -253,11 +257,13 @@ def _frequencies(
     term: NDArray[np.bool_],
     every: bool,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """In how many documents each term is, and how often."""
+    """Document frequency and frequency of each term."""
     n = len(term)
 
+    column = np.where(term, np.arange(n), -1).astype(np.int32)
+
     def count(part: Sequences, _: int) -> tuple[NDArray, NDArray]:
-        entries, counts = kernels.match(part, orders, grams, term, every)[:2]
+        entries, counts = kernels.match(part, orders, grams, column, every)[:2]
         often = np.bincount(entries, counts, minlength=n).astype(np.int64)
         return np.bincount(entries, minlength=n), often
 
@@ -286,6 +292,56 @@ def _limit(value: float, n_docs: int) -> float:
     return value if isinstance(value, numbers.Integral) else value * n_docs
 
 
+@dataclass(frozen=True)
+class Matcher:
+    """Counts terms in sequences of word ids.
+
+    At each word the longest term is counted, which consumes its words; with `every`, all terms
+    that begin there are counted. `column` has the column of each word and n-gram, -1 for none.
+    """
+
+    grams: Grams
+    column: NDArray[np.int32]
+    orders: tuple[int, int]
+    every: bool
+
+    @classmethod
+    def of_terms(
+        cls, terms: Sequence[str], orders: tuple[int, int], every: bool, whole: bool = False
+    ) -> tuple[Matcher, list[str]]:
+        """The matcher of terms, in the order of their columns, and the words that they consist of.
+
+        With `whole`, each term is one word, even if it contains spaces.
+        """
+        split = [(term,) if whole else tuple(term.split(" ")) for term in terms]
+        words = list(dict.fromkeys(word for term in split for word in term))
+        entry: dict[tuple[str, ...], int] = {(word,): i for i, word in enumerate(words)}
+        keys: list[int] = []
+        for length in range(2, max(map(len, split), default=1) + 1):
+            for term in split:
+                run = term[:length]
+                if len(run) == length and run not in entry:
+                    keys.append(entry[run[:-1]] << 32 | entry[run[-1:]])
+                    entry[run] = len(entry)
+        column = np.full(len(entry), -1, dtype=np.int32)
+        for i, term in enumerate(split):
+            if orders[0] <= len(term) <= orders[1]:
+                column[entry[term]] = i
+        table = make_grams(len(words), np.array(keys, dtype=np.int64))
+        return cls(table, column, orders, every), words
+
+    def __call__(self, part: Sequences, _: int = 0) -> Rows:
+        """The counts of a part, with integers no wider than needed."""
+        columns, counts, lengths = kernels.match(
+            part, self.orders, self.grams, self.column, self.every
+        )
+        sort_rows(columns, counts, lengths)
+        if counts.max(initial=0) < 256:
+            counts = counts.astype(np.uint8)  # type: ignore[assignment]
+        indptr = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
+        return Rows(indptr, columns, counts)  # type: ignore[arg-type]
+
+
 def given_vocabulary(vocabulary: Any) -> dict[str, int]:
     """A user's vocabulary as a dict of columns, the same rules as scikit-learn's."""
     if isinstance(vocabulary, str):
@@ -309,3 +365,22 @@ def given_vocabulary(vocabulary: Any) -> dict[str, int]:
         if not isinstance(term, str):
             raise TypeError(f"vocabulary must hold strings, but one term is {term!r}.")
     return {term: int(i) for term, i in columns.items()}
+
+
+def check_count(name: str, value: Any) -> None:
+    """Raise unless a parameter is a positive whole number."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < 1:
+        raise ValueError(f"{name} must be a whole number of at least 1, got {value!r}.")
+
+
+def check_frequency(name: str, value: Any) -> None:
+    """Raise unless a parameter is a number of documents, a proportion or None."""
+    if value is None:
+        return
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    share = isinstance(value, numbers.Real) and not isinstance(value, (bool, numbers.Integral))
+    if not (whole and value >= 1) and not (share and 0 <= value <= 1):
+        raise ValueError(
+            f"{name} must be a whole number of documents from 1 or a share of them between 0.0 and "
+            f"1.0, got {value!r}."
+        )

@@ -1,8 +1,8 @@
-"""From a file to a fitted, evaluated, saved model, and on to predictions, explanations and a page.
+"""From data to a fitted, evaluated, saved model, and on to predictions, explanations and a page.
 
     read -> split -> count -> fit -> evaluate -> write
 
-One module per verb; `fit_file` does all of it in one call and returns what the command line prints.
+One module per verb; `fit` does all of it in one call and returns what the command line prints.
 Names are imported when they are first used, so that a mistake in the settings does not wait for
 numba.
 """
@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any
 _HOMES = {
     "ExplainConfig": "config",
     "FitConfig": "config",
-    "Outcome": "workflow.outcome",
     "PredictConfig": "config",
     "ReportConfig": "config",
-    "Saved": "workflow.predict",
+    "Result": "result",
+    "Saved": "workflow.saved",
     "SettingError": "config",
     "TuneConfig": "config",
-    "explain_text": "workflow.predict",
+    "explain_text": "workflow.explain",
     "fit_file": "workflow.fit",
-    "load_model": "workflow.predict",
+    "load_model": "workflow.saved",
     "predict_blocks": "workflow.predict",
     "predict_file": "workflow.predict",
-    "read_config": "workflow.write",
+    "read_config": "workflow.config_file",
     "read_stop_words": "workflow.read",
     "report_file": "workflow.report",
     "tune_file": "workflow.fit",
@@ -35,9 +35,9 @@ _HOMES = {
 __all__ = [
     "ExplainConfig",
     "FitConfig",
-    "Outcome",
     "PredictConfig",
     "ReportConfig",
+    "Result",
     "Saved",
     "SettingError",
     "TuneConfig",
@@ -61,18 +61,14 @@ if TYPE_CHECKING:
         SettingError,
         TuneConfig,
     )
+    from topicfocus.result import Result
+    from topicfocus.workflow.config_file import read_config
+    from topicfocus.workflow.explain import explain_text
     from topicfocus.workflow.fit import fit_file, tune_file
-    from topicfocus.workflow.outcome import Outcome
-    from topicfocus.workflow.predict import (
-        Saved,
-        explain_text,
-        load_model,
-        predict_blocks,
-        predict_file,
-    )
+    from topicfocus.workflow.predict import predict_blocks, predict_file
     from topicfocus.workflow.read import read_stop_words
     from topicfocus.workflow.report import report_file
-    from topicfocus.workflow.write import read_config
+    from topicfocus.workflow.saved import Saved, load_model
 
 
 def __getattr__(name: str) -> Any:
@@ -84,4 +80,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+    return list(__all__)

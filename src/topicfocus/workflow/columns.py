@@ -106,18 +106,28 @@ _REMEMBERED = {
 }
 
 
-def remember(model: Any, columns: dict[str, Any]) -> None:
-    """Write the names of columns into a model."""
+def remember(model: Any, columns: dict[str, Any], components: Sequence[int]) -> None:
+    """Write into a model the names of columns, and its components in the order of the topics."""
     for role, attribute in _REMEMBERED.items():
         if columns.get(role):
             names = columns[role]
             setattr(model, attribute, list(names) if role == "covariates" else str(names))
+    model.shown_components_ = [int(k) for k in components]
 
 
 def remembered(model: Any) -> dict[str, Any]:
     """What `remember` has written; nothing in a model from Python."""
     found = {role: getattr(model, name, None) for role, name in _REMEMBERED.items()}
     return {role: names for role, names in found.items() if isinstance(names, (str, list))}
+
+
+def shown_components(model: Any) -> list[int]:
+    """The components of a model in the order in which topics are shown."""
+    n = len(model.components_)
+    found = getattr(model, "shown_components_", None)
+    if isinstance(found, list) and sorted(found) == list(range(n)):
+        return found
+    return list(range(n))
 
 
 def named_for_new(

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from topicfocus.config import DemoConfig, FitConfig
-from topicfocus.workflow.write import check_folder, write_outcome
+from topicfocus.workflow.write import check_folder
 
 if TYPE_CHECKING:
-    from topicfocus.workflow.outcome import Outcome
+    from topicfocus.result import Result
     from topicfocus.workflow.read import Source
 
 log = logging.getLogger(__name__)
@@ -41,14 +41,15 @@ def find_reviews() -> Path | None:
     return None
 
 
-def run_demo(file: Path | None, demo: DemoConfig) -> Outcome:
+def run_demo(file: Path | None, demo: DemoConfig) -> Result:
     """`fit_file` for a sample of the IMDB reviews in `file`, or for simulated reviews.
 
-    With simulated reviews, ``result["truth"]`` compares the words that the model keeps with those
+    With simulated reviews, ``summary["truth"]`` compares the words that the model keeps with those
     that the ratings depend on.
     """
     sources = [] if file is None else [str(file)]
-    folder = check_folder(demo.out, demo.overwrite, sources) if demo.out else None
+    if demo.out:
+        check_folder(demo.out, demo.overwrite, sources)
     from topicfocus.workflow.fit import fit_source
 
     common: dict[str, Any] = {"topics": demo.topics, "inclusion_prior": demo.inclusion_prior}
@@ -64,15 +65,13 @@ def run_demo(file: Path | None, demo: DemoConfig) -> Outcome:
         config = FitConfig(file="movie-reviews", text="text", target="label", **common)
         source, relevant = _imdb(file, demo.docs or REVIEWS, config), None
         name = "verdict"
-    outcome = fit_source(source, config)
-    result = outcome.result
+    result = fit_source(source, config)
+    summary = result.summary
     if relevant is not None:
-        result = {**result, "truth": _against_truth(outcome.pipeline, relevant)}
-    shown = outcome.shown | {"title": TITLE, "target_name": name}
-    outcome = replace(outcome, result=result, shown=shown, config=None)
-    if folder is None or demo.out is None:
-        return outcome
-    return replace(write_outcome(folder, outcome, overwrite=demo.overwrite), folder=Path(demo.out))
+        summary = {**summary, "truth": _against_truth(result.pipeline, relevant)}
+    shown = result.shown | {"title": TITLE, "target_name": name}
+    result = replace(result, summary=summary, shown=shown, config=None)
+    return result.save(demo.out, overwrite=demo.overwrite) if demo.out else result
 
 
 def _imdb(file: Path, n_docs: int, config: FitConfig) -> Source:

@@ -55,7 +55,7 @@ class Evaluation:
     a model that was asked for a remainder, in the held-out documents if there are any.
     """
 
-    predicted: Predicted
+    predicted: Predicted | None = None
     held_out: dict[str, dict[str, float]] = field(default_factory=dict)
     reliability: dict[str, Any] = field(default_factory=dict)
     words: Predicted | None = None
@@ -110,7 +110,7 @@ def evaluate(
         mine = everyone.of(test)
     known = train[np.isfinite(source.target.values[train])]
     labelled, truth = (_plain(y[part]) for part in (known, test))
-    counts = None if stored else counted.counts
+    counts: Any = None if stored else counted.counts
     of_known, of_test = (_inputs(counts, source, part, factor) for part in (known, test))
     compared = baseline and not stored
     others = [regression(kind, of_known, labelled, of_test, seed)] if compared else []
@@ -124,9 +124,9 @@ def evaluate(
     others.append(constant(kind, of_known, labelled, of_test, len(test)))
     labels = getattr(model, "classes_", getattr(model, "levels_", None))
     complete = None
-    if not stored:
-        complete, alone = _topics_alone(model, counted.counts[test], y[test], more.of(test))
-        others = [*alone, *others]
+    if counts is not None:
+        complete, topics = _topics_alone(model, counts[test], y[test], more.of(test))
+        others = [*topics, *others]
     held_out = {
         predicted.name: metrics(kind, truth, predicted, labels, of_test.weight)
         for predicted in (mine, *others)
@@ -138,7 +138,7 @@ def evaluate(
 def _topics_alone(
     model: Any, counts: Any, y: np.ndarray, columns: Any
 ) -> tuple[Completeness | None, list[Predicted]]:
-    """The completeness of the topics, and their predictions without the remainder, if it has one."""
+    """Completeness of the topics, and their predictions without the remainder, if there is one."""
     fitted = model.fitted_
     documents = fitted.documents(counts, _plain(y), **columns.for_predict())
     documents = replace(documents, weight=columns.weight)

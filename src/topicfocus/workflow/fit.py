@@ -1,49 +1,123 @@
-"""Fit a model to a file: read, split, count, fit, evaluate, write; and tune, to choose its size."""
+"""Fit a model to a file or a DataFrame: read, split, count, fit, evaluate, write."""
 
 from __future__ import annotations
 
 import logging
-import math
 import os
 import tempfile
 import time
 import warnings
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from topicfocus.config import (
-    SELECTING,
-    FitConfig,
-    SettingError,
-    TuneConfig,
-    common_fields,
-    is_classes,
-    setting,
-)
-from topicfocus.workflow.write import check_folder, plain, write_outcome
+from topicfocus.config import FitConfig, SettingError, TuneConfig, setting
+from topicfocus.workflow.write import check_folder
 
 if TYPE_CHECKING:
     import numpy as np
+    import pandas as pd
 
-    from topicfocus.workflow.columns import Columns
-    from topicfocus.workflow.outcome import Outcome
+    from topicfocus.result import Result
+    from topicfocus.workflow.evaluate import Evaluation
     from topicfocus.workflow.read import Source
+    from topicfocus.workflow.split import Counted, Parts
+    from topicfocus.workflow.summary import FittedModel
 
 log = logging.getLogger(__name__)
 
 
+def fit(
+    data: Any, text: str | None = None, target: str | None = None, *, y: Any = None, **settings: Any
+) -> Result:
+    """Fit a topic model to texts and a target: the shortest way, from data to a `Result`.
+
+    Holds out a part of the documents, chooses and counts the words of the others, fits, and
+    evaluates the model on the held-out part next to a regression on all words: what ``topicfocus
+    fit`` does.
+
+    Parameters
+    ----------
+    data : DataFrame, list or Series of texts with `y`, or path-like
+        Documents with their targets. Rows of a DataFrame without a target are used for their words.
+    text, target : str, optional
+        Columns of a DataFrame or a file.
+    y : sequence, optional
+        Targets of a list or Series of texts: numbers or labels, None where unknown.
+    **settings
+        Fields of `FitConfig`, such as ``topics=8``, ``covariates=("age",)``, ``group="patient"``,
+        ``drop_words=("film",)`` or ``out="folder"``.
+
+    Returns
+    -------
+    Result
+        Topics, effects, held-out metrics; `predict`, `explain`, `plot`, `explorer` and `save`.
+
+    Raises
+    ------
+    SettingError
+        If settings are wrong or contradict each other.
+    ReadError
+        If the data cannot be read, or lack a column. Rows are counted from 1.
+
+    Examples
+    --------
+    >>> import topicfocus
+    >>> from topicfocus.datasets import make_reviews
+    >>> reviews = make_reviews(200, random_state=0)
+    >>> result = topicfocus.fit(reviews.texts, y=reviews.target, topics=2, phrases=False)
+    >>> good, bad = result.predict(["superb masterpiece", "awful mess"])["prediction"]
+    >>> bool(good > bad)
+    True
+    """
+    if y is None and isinstance(data, (str, os.PathLike)):
+        return run(FitConfig(file=data, text=text, target=target, **settings))  # type: ignore[arg-type]
+    frame, text, target = _as_frame(data, text, target, y)
+    return run(FitConfig(text=text, target=target, **settings), frame)
+
+
+def _as_frame(
+    data: Any, text: str | None, target: str | None, y: Any
+) -> tuple[pd.DataFrame, str | None, str | None]:
+    """A DataFrame, and the names of the columns of texts and targets in it."""
+    import pandas as pd
+
+    if isinstance(data, pd.DataFrame):
+        if y is None:
+            return data, text, target
+        name = target or getattr(y, "name", None) or "target"
+        return data.assign(**{str(name): y}), text, str(name)
+    if y is None:
+        raise SettingError("texts need their targets: fit(texts, y=...).")
+    if isinstance(data, (str, os.PathLike)):
+        raise SettingError("`y` is for texts in memory; name the column of a file: `target`.")
+    text = text or str(getattr(data, "name", None) or "text")
+    target = target or str(getattr(y, "name", None) or "target")
+    texts, targets = list(data), list(y)
+    if len(texts) != len(targets):
+        raise SettingError(f"there are {len(texts):,} texts, but `y` has {len(targets):,} values.")
+    if text == target:
+        raise SettingError(f"texts and targets are both called {text!r}: pass `text` or `target`.")
+    columns = {text: texts, target: targets}
+    index = data.index if isinstance(data, pd.Series) else None
+    return (
+        pd.DataFrame({k: pd.Series(v, dtype=object) for k, v in columns.items()}).set_axis(
+            index if index is not None else range(len(texts))
+        ),
+        text,
+        target,
+    )
+
+
 def fit_file(
     file: FitConfig | str | os.PathLike[str] | Sequence[str | os.PathLike[str]], **settings: Any
-) -> Outcome:
+) -> Result:
     """Fit a model to a file of texts and a target: what ``topicfocus fit FILE`` does.
 
-    Reads the file, holds out a part, counts the words of the other part, fits, and evaluates the
-    model on the held-out part next to a regression on all words. Messages on progress are logged by
-    the logger "topicfocus".
+    As `topicfocus.fit`, for one or more files. Messages on progress are logged by the logger
+    "topicfocus".
 
     Parameters
     ----------
@@ -54,8 +128,7 @@ def fit_file(
 
     Returns
     -------
-    Outcome
-        ``pipeline``, ``result`` (what ``--json`` prints), ``predictions``, ``folder``, ``written``.
+    Result
 
     Raises
     ------
@@ -76,17 +149,22 @@ def fit_file(
     ...     writer = csv.writer(stream)
     ...     _ = writer.writerow(["text", "stars"])
     ...     writer.writerows(zip(reviews.texts, reviews.target))
-    >>> outcome = fit_file(
-    ...     "reviews.csv", text="text", target="stars", topics=2, out="reviews-topics"
+    >>> result = fit_file(
+    ...     "reviews.csv",
+    ...     text="text",
+    ...     target="stars",
+    ...     topics=2,
+    ...     phrases=False,
+    ...     out="reviews-topics",
     ... )
-    >>> outcome.result["documents"]["test"]
+    >>> result.summary["documents"]["test"]
     24
-    >>> list(outcome.result["held_out"])
-    ['FocusedTopicRegressor', 'ridge on all words', 'mean of the training part']
-    >>> good, bad = outcome.pipeline.predict(["a superb masterpiece", "an awful mess"])
+    >>> list(result.summary["held_out"])[0]
+    'FocusedTopicRegressor'
+    >>> good, bad = result.pipeline.predict(["a superb masterpiece", "an awful mess"])
     >>> bool(good > bad)
     True
-    >>> outcome.written[:3]
+    >>> result.written[:3]
     ('config.toml', 'explorer.html', 'manifest.json')
 
     The folder is what `predict_file`, `explain_text`, `report_file` and `load_model` take.
@@ -94,9 +172,46 @@ def fit_file(
     return run(file if isinstance(file, FitConfig) else FitConfig(file=file, **settings))  # type: ignore[arg-type]
 
 
-def run(config: FitConfig | TuneConfig) -> Outcome:
+def tune_file(
+    file: TuneConfig | str | os.PathLike[str] | Sequence[str | os.PathLike[str]], **settings: Any
+) -> Result:
+    """Choose topics and words by cross-validation, then fit: what ``topicfocus tune FILE`` does.
+
+    Parameters
+    ----------
+    file : path-like, sequence of path-like, or TuneConfig
+        The file or files to read, or all settings.
+    **settings
+        Fields of `TuneConfig`.
+
+    Returns
+    -------
+    Result
+        Of the chosen model; ``summary["tuning"]`` has every setting.
+
+    Raises
+    ------
+    SettingError, ReadError, OSError
+        As `fit_file`.
+
+    Examples
+    --------
+    With the file that the example of `fit_file` has written:
+
+    >>> from topicfocus.workflow import tune_file
+    >>> result = tune_file(
+    ...     "reviews.csv", text="text", target="stars", topics=(2, 3), shares=(0.1, 0.2), folds=2
+    ... )
+    >>> tuning = result.summary["tuning"]
+    >>> len(tuning["rows"]), sorted(tuning["chosen"])
+    (4, ['inclusion_prior', 'n_topics'])
+    """
+    return run(file if isinstance(file, TuneConfig) else TuneConfig(file=file, **settings))  # type: ignore[arg-type]
+
+
+def run(config: FitConfig | TuneConfig, frame: pd.DataFrame | None = None) -> Result:
     """Read, fit, evaluate and write. Mistakes in settings and columns are found first."""
-    if not config.paths or not config.paths[0]:
+    if frame is None and (not config.paths or not config.paths[0]):
         raise SettingError(f"name a file to read: {setting('file')}.")
     folder = None
     if config.out is not None:
@@ -107,15 +222,13 @@ def run(config: FitConfig | TuneConfig) -> Outcome:
         dask()  # an error if it is not installed
     from topicfocus.workflow.read import open_file, read_source
 
-    table = open_file(config)
-    with _client(config) as client, _counts_folder(config, folder) as counts:
+    table = open_file(config, frame)
+    with _client(config) as client, _counts_folder(config, folder, frame is None) as counts:
         source = read_source(table, config, counts, client)
-        outcome = fit_source(source, config, client)
-    if folder is None or config.out is None:
-        return outcome
-    return replace(
-        write_outcome(folder, outcome, overwrite=config.overwrite), folder=Path(config.out)
-    )
+        result = fit_source(source, config, client)
+    if config.out is None:
+        return result
+    return result.save(config.out, overwrite=config.overwrite)
 
 
 def _client(config: FitConfig | TuneConfig) -> AbstractContextManager[Any]:
@@ -128,12 +241,14 @@ def _client(config: FitConfig | TuneConfig) -> AbstractContextManager[Any]:
 
 
 @contextmanager
-def _counts_folder(config: FitConfig | TuneConfig, out: Path | None) -> Iterator[Path | None]:
+def _counts_folder(
+    config: FitConfig | TuneConfig, out: Path | None, of_files: bool
+) -> Iterator[Path | None]:
     """A temporary folder for counts that may not fit into memory, else None."""
     from topicfocus.counts import counts_folder_needed
 
     needed = config.out_of_core
-    if not needed and config.cluster is None:
+    if not needed and of_files and config.cluster is None:
         needed = counts_folder_needed(config.paths)
     if not needed:
         yield None
@@ -146,22 +261,25 @@ def _counts_folder(config: FitConfig | TuneConfig, out: Path | None) -> Iterator
         yield Path(place) / "counts"
 
 
-def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = None) -> Outcome:
+def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = None) -> Result:
     """Fit to a part of the documents and evaluate on the others.
 
     `client` is that of a cluster to fit on.
     """
-    from topicfocus.counts import ChunkedCounts, take_rows
+    from topicfocus.counts import take_rows
     from topicfocus.workflow.columns import class_factors, report_missing, target_values
-    from topicfocus.workflow.evaluate import evaluate
-    from topicfocus.workflow.outcome import make_outcome
+    from topicfocus.workflow.corrections import correct_topics
+    from topicfocus.workflow.estimator import Training, fit_estimator
+    from topicfocus.workflow.replicate import check_stability, quick_check
     from topicfocus.workflow.split import choose_words, report_copies, split_source
+    from topicfocus.workflow.summary import FittedModel
+    from topicfocus.workflow.tune import check_resampling, tune_model
 
     target = source.target
     log.info("Target: %s", target.sentence)
     factor_of = class_factors(config.class_weight, target, source.columns.weight)
     parts = split_source(source, config)
-    train, test = parts
+    train, _ = parts
     y = target_values(target)
     wanted = config.baseline or config.has_remainder
     counted = choose_words(source, train, config, y, all_terms=wanted)
@@ -169,10 +287,8 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     counts = take_rows(counted.counts, train)
     report_missing(source.columns, train)
     factor = factor_of(train)
-    if client is not None:
-        counts = _on_cluster(counts, client)
     training = Training(
-        counts,
+        counts if client is None else _on_cluster(counts, client),
         y[train],
         source.columns.of(train),
         target.kind,
@@ -183,25 +299,24 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     check_resampling(training, config)
     chosen, tuned = tune_model(training, config)
     began = time.perf_counter()
-    model = fit_model(counts, y[train], training.columns, target.kind, chosen)
+    model = fit_estimator(training, chosen)
     seconds = time.perf_counter() - began
     model.n_jobs = config.jobs
-    in_memory = not isinstance(counted.counts, ChunkedCounts)
-    if config.baseline and len(test):
-        said = "Comparing with a regression on all words and pairs of words ..."
-        if not in_memory:
-            said = "No comparison with a regression on all words: counts are not in memory."
-        log.info(said)
-    found = evaluate(
-        model, source, counted, y, parts, config.seed, baseline=config.baseline, factor=factor
-    )
+    fitted = FittedModel(source, counted, parts, y, model, chosen, seconds=seconds)
+    correct_topics(fitted)
+    found = _evaluate(model, source, counted, y, parts, config, factor)
     if model.fitted_.remainder is None:
         counted = replace(counted, counter=counted.counter.without_remainder())
-    stability = check_stability(training, model, chosen)
-    outcome = make_outcome(source, counted, model, found, parts, y, chosen, seconds)
-    for message in outcome.result["warnings"]:
+    extras = {
+        "tuning": tuned,
+        "stability": check_stability(training, model, chosen),
+        "replication": quick_check(training, model, chosen),
+    }
+    known = {name: value for name, value in extras.items() if value is not None}
+    result = _result(replace(fitted, counted=counted, evaluation=found), known)
+    for message in result.summary["warnings"]:
         warnings.warn(message, stacklevel=2)
-    return with_choice(outcome, tuned, stability)
+    return result
 
 
 def _check_topics(config: FitConfig | TuneConfig, n_docs: int) -> None:
@@ -220,248 +335,153 @@ def _on_cluster(counts: Any, client: Any) -> Any:
     return counts if isinstance(counts, DaskCounts) else DaskCounts(counts, client)
 
 
-_CLASSES = {"focused": "FocusedTopic", "pf-slda": "PFSLDA", "pc-slda": "PCSLDA", "slda": "SLDA"}
-_FAMILIES = {"real": "gaussian", "count": "poisson", "ordinal": "ordinal"}
-
-
-def make_estimator(options: FitConfig, kind: str, y: np.ndarray) -> Any:
-    """An estimator for a kind of target, not fitted; `y` has the labels of classes."""
-    import topicfocus
-    from topicfocus.workflow.columns import for_estimator
-
-    name = _CLASSES[options.model] + ("Classifier" if is_classes(kind) else "Regressor")
-    settings: dict[str, Any] = {"n_topics": options.topics, "random_state": options.seed}
-    if options.inclusion_prior is not None:
-        settings["inclusion_prior"] = options.inclusion_prior
-    if options.selection != "predictive":
-        settings["selection"] = options.selection
-    if options.has_remainder:
-        settings["remainder"] = True
-    if not is_classes(kind):
-        settings["family"] = _FAMILIES[kind]
-    elif options.class_weight is not None:
-        settings["class_weight"] = for_estimator(options.class_weight, y)
-    return getattr(topicfocus, name)(**settings)
-
-
-def fit_model(counts: Any, y: np.ndarray, columns: Columns, kind: str, config: FitConfig) -> Any:
-    """A fitted estimator, which stores the names of its columns."""
+def _evaluate(
+    model: Any,
+    source: Source,
+    counted: Counted,
+    y: np.ndarray,
+    parts: Parts,
+    config: FitConfig | TuneConfig,
+    factor: np.ndarray | None,
+) -> Evaluation:
     from topicfocus.counts import ChunkedCounts
-    from topicfocus.estimators.training import UselessFitWarning
-    from topicfocus.text import ReadError
+    from topicfocus.workflow.evaluate import evaluate
 
-    model = make_estimator(config, kind, y)
-    model.set_params(n_jobs=config.jobs, verbose=config.progress)
-    if config.has_remainder and isinstance(counts, ChunkedCounts):
-        log.info("The model gets no remainder, because the counts are not in memory.")
-        model.set_params(remainder=False)
-    log.info("Fitting %s, %s topics ...", type(model).__name__, config.topics)
-    with warnings.catch_warnings():
-        if config.test_share:  # the evaluation will warn, with held-out metrics
-            warnings.simplefilter("ignore", UselessFitWarning)
-        try:
-            model.fit(counts, y, **columns.for_fit())
-        except ValueError as error:
-            if "keep_words" not in str(error):
-                raise
-            raise ReadError(
-                "no word predicts the target beyond noise, so none is kept. Check that texts and "
-                f"targets belong together; {setting('model', 'pc-slda')} keeps every word."
-            ) from None
-    # Threads and progress are properties of this run, not of the model.
-    return model.set_params(n_jobs=None, verbose=False)
-
-
-# ---- tune ----------------------------------------------------------------------------------------
-
-
-#: The score that settings are compared by, and its name: a proper score for classes.
-_SCORES = {"classes": ("neg_log_loss", "-log loss"), "other": (None, "R²")}
-
-
-@dataclass(frozen=True)
-class Training:
-    """The training set, which tuning and stability split again. `factor` is due to the classes."""
-
-    counts: Any
-    y: np.ndarray
-    columns: Columns
-    kind: str
-    words: np.ndarray
-    factor: np.ndarray | None = None
-
-
-def tune_model(
-    training: Training, config: FitConfig | TuneConfig
-) -> tuple[FitConfig, dict[str, Any] | None]:
-    """Settings with the chosen topics and inclusion prior, and the search as plain data."""
-    tuning = config.tuning
-    if tuning is None:
-        assert isinstance(config, FitConfig)
-        return config, None
-    from topicfocus.selection import TopicSearchCV
-
-    scoring, name = _SCORES["classes" if is_classes(training.kind) else "other"]
-    grid: dict[str, list[Any]] = {"n_topics": list(tuning.topics)}
-    if tuning.shares and config.model in SELECTING:
-        grid["inclusion_prior"] = list(tuning.shares)
-    # Weights of classes are weights of documents here, so that scores of folds have them too.
-    # The remainder is the same for all settings, so that topics alone are compared.
-    some = replace(_chosen(config, tuning.topics[0]), class_weight=None, remainder=False)
-    n_settings = math.prod(map(len, grid.values()))
-    many = "setting" if n_settings == 1 else "settings"
-    log.info(f"Tuning: {n_settings} {many} on {tuning.folds} folds ...")
-    search = TopicSearchCV(
-        make_estimator(some, training.kind, training.y),
-        grid,
-        cv=tuning.folds,
-        scoring=scoring,
-        rule=tuning.rule,
-        refit=False,
-        n_jobs=config.jobs,
-        random_state=config.seed,
-        verbose=config.progress,
+    if config.baseline and len(parts[1]):
+        message = "Comparing with a regression on all words and pairs of words ..."
+        if isinstance(counted.counts, ChunkedCounts):
+            message = "No comparison with a regression on all words: counts are not in memory."
+        log.info(message)
+    return evaluate(
+        model, source, counted, y, parts, config.seed, baseline=config.baseline, factor=factor
     )
-    search.fit(training.counts, training.y, **training.columns.times(training.factor).for_fit())
-    for row in search.frontier_rows_:
-        if row["error"]:
-            warnings.warn(
-                f"{row['n_topics']} topics, inclusion {row['inclusion_prior']}: {row['error']}",
-                stacklevel=2,
-            )
-    taken = search.best_params_
-    found = {
-        "folds": search.n_splits_,
-        "rule": tuning.rule,
-        "score": name,
-        "chosen": plain(taken),
-        "rows": plain(search.frontier_rows_),
+
+
+# ---- the result ----------------------------------------------------------------------------------
+
+
+def _result(fitted: FittedModel, extras: dict[str, Any]) -> Result:
+    """The result of a fit; `extras` are those of tuning and stability."""
+    from sklearn.pipeline import make_pipeline
+
+    from topicfocus.counts import take_rows
+    from topicfocus.result import Result
+    from topicfocus.workflow.columns import remember
+    from topicfocus.workflow.summary import effect_table, summarise, topic_table, word_table
+
+    model, counted, config = fitted.model, fitted.counted, fitted.config
+    effects = fitted.effects()
+    summary = summarise(fitted, effects)
+    rows = summary["topics"]
+    components = [row["component"] for row in rows]
+    predictions = _predictions(fitted)
+    model.n_jobs = None
+    remember(model, config.columns, components)
+    kind = fitted.source.target.kind
+    return Result(
+        pipeline=make_pipeline(counted.counter, model),
+        topics=topic_table(rows),
+        words=word_table(
+            model, counted.words, take_rows(counted.counts, fitted.parts[0]), components
+        ),
+        predictions=predictions,
+        summary={**summary, **_numbered(extras, components)},
+        effect_table=effect_table(model, effects, rows),
+        shown=_shown(fitted) | _for_page(extras),
+        config=replace(
+            config,
+            kind=config.kind if kind == "binary" else kind,
+            min_df=counted.min_df,
+            max_df=counted.max_df,
+        ),
+    )
+
+
+def _numbered(extras: dict[str, Any], components: list[int]) -> dict[str, Any]:
+    """Results of resampling with topics by their numbers."""
+    number = {k: i for i, k in enumerate(components, start=1)}
+    out = dict(extras)
+    if "stability" in extras:
+        rows = [
+            {**row, "component": row["topic"], "topic": number[row["topic"]]}
+            for row in extras["stability"]["topics"]
+        ]
+        rows.sort(key=lambda row: row["topic"])
+        out["stability"] = {**extras["stability"], "topics": rows}
+    if "replication" in extras:
+        found = extras["replication"]
+        again = sorted(number[k] for k in found["components"])
+        out["replication"] = {"documents": found["documents"], "topics": again}
+    return out
+
+
+def _for_page(extras: dict[str, Any]) -> dict[str, Any]:
+    from topicfocus.workflow.tune import frontier_rows
+
+    out = {}
+    if "tuning" in extras and len(frontier_rows(extras["tuning"])) > 1:
+        out["frontier"] = frontier_rows(extras["tuning"])
+    if "stability" in extras:
+        out["stability"] = extras["stability"]
+    return out
+
+
+def _predictions(fitted: FittedModel) -> pd.DataFrame:
+    """The table of predictions.csv."""
+    import numpy as np
+    import pandas as pd
+
+    from topicfocus.counts import take_rows
+    from topicfocus.workflow.predict import prediction_columns
+
+    source, found = fitted.source, fitted.evaluation
+    part = np.full(source.n_docs, "unused", dtype=object)
+    part[fitted.parts[0]], part[fitted.parts[1]] = "train", "test"
+    file = {} if source.files is None else {"file": source.files}
+    columns = {**file, "row": source.rows, "part": part, "target": fitted.y}
+    seen = fitted.counted.counts
+    if found.documents is not None:
+        columns = {name: column[found.documents] for name, column in columns.items()}
+        seen = take_rows(seen, found.documents)
+    columns["target"] = pd.Series(_as_written(columns["target"]), dtype=object)
+    assert found.predicted is not None
+    columns |= prediction_columns(fitted.model, found.predicted)
+    columns["relevant_words"] = fitted.model.relevant_words(seen)
+    return pd.DataFrame(columns)
+
+
+def _as_written(y: np.ndarray) -> list[Any]:
+    """Targets as they were, without the decimals of whole numbers."""
+    return [int(v) if isinstance(v, float) and v.is_integer() else v for v in y.tolist()]
+
+
+def _shown(fitted: FittedModel) -> dict[str, Any]:
+    """Inputs of the explorer page."""
+    import numpy as np
+
+    from topicfocus.counts import in_memory, take_rows
+
+    source, counted, documents = fitted.source, fitted.counted, fitted.on_page
+    if documents[0] < len(source.texts):
+        given: dict[str, Any] = {"texts": [source.texts[i] for i in documents]}
+    else:
+        some = in_memory(take_rows(counted.counts, documents))
+        given = {"counts": some, "vocabulary": counted.words.tolist()}
+    baselines, words, test = {}, fitted.evaluation.words, fitted.parts[1]
+    if words is not None:
+        other = words.values if words.probabilities is None else words.probabilities
+        baselines[words.name] = other[np.searchsorted(test, documents)]
+    name = fitted.config.target
+    shown = {
+        **given,
+        "target": fitted.y[documents],
+        "baselines": baselines,
+        "held_out": len(test) > 0,
+        # The target of a count matrix is a file.
+        "target_name": name if source.is_text or not name else Path(name).stem,
+        "document_names": [source.where(i) for i in documents],
+        **source.columns.of(documents).for_predict(),
     }
-    return _chosen(config, int(taken["n_topics"]), taken.get("inclusion_prior")), found
-
-
-def _chosen(config: FitConfig | TuneConfig, topics: int, prior: float | None = None) -> FitConfig:
-    """The settings of a fit with what the search has chosen."""
-    if prior is None and isinstance(config, FitConfig):
-        prior = config.inclusion_prior  # type: ignore[assignment]
-    return FitConfig(**common_fields(config), topics=topics, inclusion_prior=prior)
-
-
-def check_resampling(training: Training, config: FitConfig | TuneConfig) -> None:
-    """Raise an error, before any fit, if the training set cannot be split into folds or halves."""
-    folds = config.tuning.folds if config.tuning else 0
-    group = training.columns.group
-    if group is not None:
-        n_groups = len(set(group.tolist()))
-        if n_groups < folds:
-            raise SettingError(
-                f"{setting('folds', folds)}: the training set has only {n_groups} groups, and each "
-                "has to be in one fold. Ask for fewer folds."
-            )
-        if config.stability and n_groups < 2:
-            raise SettingError(
-                f"{setting('stability')}: the training set has one group only, which cannot be "
-                f"halved. Name another column, or leave {setting('group')} or "
-                f"{setting('stability')} out."
-            )
-    if not folds or not is_classes(training.kind):
-        return
-    label, least = Counter(str(y) for y in training.y if y is not None).most_common()[-1]
-    if least < folds:
-        fewer = f"ask for {least} folds at most, " if least > 1 else ""
-        raise SettingError(
-            f"{setting('folds', folds)}: class {label} has {least} document"
-            f"{'' if least == 1 else 's'} in the training set, and every fold needs one: {fewer}"
-            "join rare classes, or leave them out."
-        )
-
-
-def check_stability(training: Training, model: Any, config: FitConfig) -> dict[str, Any] | None:
-    """What replicates in halves of the training set, as plain data; None if not asked for.
-
-    A failure is a warning: the fitted model is still written.
-    """
-    if not config.stability:
-        return None
-    from topicfocus.selection import stability
-
-    log.info(f"Stability: {2 * config.stability} fits to halves of the training set ...")
-    try:
-        found = stability(
-            model,
-            training.counts,
-            training.y,
-            n_resamples=config.stability,
-            n_jobs=config.jobs,
-            random_state=config.seed,
-            verbose=config.progress,
-            **training.columns.for_fit(),
-        )
-    except ValueError as error:
-        warnings.warn(f"no {setting('stability')}: {error}", stacklevel=2)
-        return None
-    return plain(found.to_dict(training.words.tolist()))
-
-
-def with_choice(
-    outcome: Outcome, tuning: dict[str, Any] | None, stability: dict[str, Any] | None
-) -> Outcome:
-    """The outcome with the results of tuning and stability."""
-    result, shown = dict(outcome.result), dict(outcome.shown)
-    if tuning is not None:
-        result["tuning"] = tuning
-        rows = frontier_rows(tuning)
-        if len(rows) > 1:
-            shown["frontier"] = rows
-    if stability is not None:
-        result["stability"] = shown["stability"] = stability
-    return replace(outcome, result=result, shown=shown)
-
-
-def frontier_rows(tuning: dict[str, Any]) -> list[dict[str, float]]:
-    """Numbers of every setting that did not fail, for the page."""
-    searched, figures = ("n_topics", "inclusion_prior"), ("score", "score_se", "words", "npmi")
-    shown = (*searched, *figures, "target_agreement", "diversity", "jaccard")
-    return [
-        {name: row[name] for name in shown if row.get(name) is not None}
-        for row in tuning["rows"]
-        if not row["error"]
-    ]
-
-
-def tune_file(
-    file: TuneConfig | str | os.PathLike[str] | Sequence[str | os.PathLike[str]], **settings: Any
-) -> Outcome:
-    """Choose topics and words by cross-validation, then fit: what ``topicfocus tune FILE`` does.
-
-    Parameters
-    ----------
-    file : path-like, sequence of path-like, or TuneConfig
-        The file or files to read, or all settings.
-    **settings
-        Fields of `TuneConfig`.
-
-    Returns
-    -------
-    Outcome
-        Of the chosen model; ``result["tuning"]`` has every setting.
-
-    Raises
-    ------
-    SettingError, ReadError, OSError
-        As `fit_file`.
-
-    Examples
-    --------
-    With the file that the example of `fit_file` has written:
-
-    >>> from topicfocus.workflow import tune_file
-    >>> outcome = tune_file(
-    ...     "reviews.csv", text="text", target="stars", topics=(2, 3), shares=(0.1, 0.2), folds=2
-    ... )
-    >>> tuning = outcome.result["tuning"]
-    >>> len(tuning["rows"]), sorted(tuning["chosen"])
-    (4, ['inclusion_prior', 'n_topics'])
-    """
-
-    return run(file if isinstance(file, TuneConfig) else TuneConfig(file=file, **settings))  # type: ignore[arg-type]
+    if source.columns.names.covariates:
+        shown["covariate_names"] = list(source.columns.names.covariates)
+    return shown

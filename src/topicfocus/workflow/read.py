@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from topicfocus.config import (
     ColumnNames,
@@ -78,10 +79,10 @@ class Source:
         return row if self.files is None else f"{self.files[i]}, {row}"
 
 
-def open_file(config: Roles) -> Any:
-    """A table of `text.read_table`, with its columns checked."""
+def open_file(config: Roles, frame: Any = None) -> Any:
+    """A table of `text.read_table`, with its columns checked; of a DataFrame if one is given."""
     table = read_table(
-        config.paths,
+        config.paths if frame is None else frame,
         config.text,
         config.target,
         numbers=config.more.every,
@@ -92,12 +93,12 @@ def open_file(config: Roles) -> Any:
     )
     n = len(getattr(table, "files", ()))
     files = f" ({n} files)" if n > 1 else ""
-    log.info(f"Reading {'standard input' if config.paths[0] == '-' else table.path}{files} ...")
+    log.info(f"Reading {'standard input' if table.path == '-' else table.path}{files} ...")
     return table
 
 
 def open_new(
-    path: Paths,
+    path: Paths | pd.DataFrame,
     saved: Any,
     *,
     text: str | None,
@@ -204,7 +205,7 @@ def _without_bad(source: Source) -> Source:
     rows = "1 row was" if len(bad) == 1 else f"{len(bad):,} rows were"
     log.info(f"{rows} left out for the target.")
     from topicfocus.counts import take_rows  # SciPy, which a mistake should not wait for
-    from topicfocus.text.counting import TokenizedTexts
+    from topicfocus.text.sequences import TokenizedTexts
 
     good = np.delete(np.arange(source.n_docs), [i for i, _ in bad])
     return replace(
@@ -237,7 +238,7 @@ def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[st
     Parameters
     ----------
     which : str or None
-        A language such as "english", "none", a file of words, one a line, or "english+FILE" for
+        A language such as "english", "none", a file with one word per line, or "english+FILE" for
         both; None is "auto", English unless documents are codes.
     encoding : str, default="utf-8"
         Of the file.
@@ -266,7 +267,7 @@ def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[st
     if which == "none":
         return None
     what = (
-        f"It is one of {', '.join(LANGUAGES)}, none, a file of words, one a line, or a language "
+        f"It is one of {', '.join(LANGUAGES)}, none, a file with one word per line, or a language "
         "and a file such as english+FILE."
     )
     option = f"{setting('stop_words')} {which}"

@@ -17,8 +17,9 @@ from topicfocus.text.errors import MissingColumn
 from topicfocus.text.numbers import is_missing
 from topicfocus.text.tables import is_matrix
 from topicfocus.workflow.columns import Columns, target_values
-from topicfocus.workflow.predict import Saved, as_saved, model_files, same_columns
+from topicfocus.workflow.predict import same_columns
 from topicfocus.workflow.read import Paths, open_new
+from topicfocus.workflow.saved import Saved, as_saved, model_files
 from topicfocus.workflow.write import check_file, whole_file
 
 log = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from topicfocus.counts import Counts, take_columns
 from topicfocus.estimators.documents import choose_groups
 from topicfocus.passes import Arrays, Task, row_hashes, run_pass, zeros
 from topicfocus.text import ReadError, Target, TokenCounter
-from topicfocus.text.counting import TokenizedTexts
+from topicfocus.text.sequences import TokenizedTexts
 from topicfocus.text.vocabulary import ENOUGH_DOCUMENTS, MAX_DF, MIN_DF, document_limits
 from topicfocus.workflow.read import Source
 

@@ -6,30 +6,27 @@ wrote and nobody changed are replaced: manifest.json lists them with their diges
 
 from __future__ import annotations
 
-import csv
 import glob
 import hashlib
 import io
 import json
 import math
 import os
-import re
 import secrets
 import shutil
 import stat
-import tomllib
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from topicfocus import __version__
-from topicfocus.config import FitConfig, SettingError, setting
+from topicfocus.config import SettingError, setting
 
 if TYPE_CHECKING:
-    from topicfocus.workflow.outcome import Outcome
+    import pandas as pd
+
+    from topicfocus.result import Result
 
 MANIFEST_FILE = "manifest.json"
 MODEL_FILE = "model.topicfocus"
@@ -248,27 +245,31 @@ def _new_file(path: Path) -> Any:
     return open(path, "x", encoding="utf-8", errors="replace", newline="")
 
 
-def write_outcome(folder: Path, outcome: Outcome, *, overwrite: bool) -> Outcome:
-    """Write model, metrics, predictions, tables, settings and page; the outcome says where."""
+def write_result(folder: Path, result: Result, *, overwrite: bool) -> tuple[str, ...]:
+    """Write model, metrics, tables, settings and page; returns the names of the files."""
     import topicfocus
+    from topicfocus.workflow.config_file import config_text
 
     with new_folder(folder, overwrite=overwrite) as temporary:
-        topicfocus.save(outcome.pipeline, temporary / MODEL_FILE)
+        topicfocus.save(result.pipeline, temporary / MODEL_FILE)
         with _new_file(temporary / METRICS_FILE) as stream:
-            json.dump(outcome.result, stream, indent=2, ensure_ascii=False, allow_nan=False)
+            json.dump(result.summary, stream, indent=2, ensure_ascii=False, allow_nan=False)
             stream.write("\n")
-        tables = {PREDICTIONS_FILE: outcome.predictions, **outcome.tables}
+        tables = {
+            PREDICTIONS_FILE: result.predictions,
+            TOPICS_FILE: result.topics,
+            WORDS_FILE: result.words,
+        }
         for name, table in tables.items():
             with _new_file(temporary / name) as stream:
                 write_csv(table, stream)
-        if outcome.config is not None:
+        if result.config is not None:
             with _new_file(temporary / CONFIG_FILE) as stream:
-                stream.write(config_text(outcome.config, folder))
-        if "tuning" in outcome.result:
-            _write_picture(temporary / PICTURE_FILE, outcome.result["tuning"])
-        _write_page(temporary / EXPLORER_FILE, outcome)
-        written = sorted([*os.listdir(temporary), MANIFEST_FILE])
-    return replace(outcome, folder=folder, written=tuple(written))
+                stream.write(config_text(result.config, folder))
+        if "tuning" in result.summary:
+            _write_picture(temporary / PICTURE_FILE, result.summary["tuning"])
+        _write_page(temporary / EXPLORER_FILE, result)
+        return tuple(sorted([*os.listdir(temporary), MANIFEST_FILE]))
 
 
 def _write_picture(path: Path, tuning: dict[str, Any]) -> bool:
@@ -278,33 +279,23 @@ def _write_picture(path: Path, tuning: dict[str, Any]) -> bool:
         from matplotlib.figure import Figure
     except ImportError:
         return False
-    from topicfocus.report import plot_search
+    from topicfocus.report import plot_frontier
 
     figure = Figure(figsize=(6.0, 4.0), layout="constrained")
-    plot_search(tuning["rows"], score=tuning["score"], ax=figure.add_subplot())
+    plot_frontier(tuning["rows"], score=tuning["score"], ax=figure.add_subplot())
     figure.savefig(path, dpi=150)
     return True
 
 
-def _write_page(path: Path, outcome: Outcome) -> None:
-    from topicfocus.report import Explorer
-
-    # A count matrix has no texts: on its page words are chosen from a list.
-    model = outcome.pipeline if "texts" in outcome.shown else outcome.pipeline[-1]
+def _write_page(path: Path, result: Result) -> None:
     try:
-        Explorer(model, **outcome.shown).save(path)
+        result.explorer().save(path)
     except (ValueError, TypeError, ImportError) as error:
         # The model is written anyway; `report` can make a page later.
         warnings.warn(f"no explorer page: {' '.join(str(error).split())}", stacklevel=2)
 
 
 # ---- tables --------------------------------------------------------------------------------------
-
-
-#: Columns of a table by name, all of the same length.
-Table = dict[str, Any]
-#: Rows that are converted to strings at a time, to save memory.
-_ROWS = 1 << 14
 
 
 def plain(value: Any) -> Any:
@@ -326,7 +317,7 @@ def joined(words: Iterable[str]) -> str:
     return ("; " if any(" " in word for word in words) else " ").join(words)
 
 
-def write_tables(tables: Iterable[Table], stream: Any, *, as_json: bool = False) -> int:
+def write_tables(tables: Iterable[pd.DataFrame], stream: Any, *, as_json: bool = False) -> int:
     """Write tables one below the other as CSV or JSON lines; returns the number of rows."""
     n = 0
     for table in tables:
@@ -334,196 +325,16 @@ def write_tables(tables: Iterable[Table], stream: Any, *, as_json: bool = False)
             write_json_lines(table, stream)
         else:
             write_csv(table, stream, header=n == 0)
-        n += len(table["row"])
+        n += len(table)
     return n
 
 
-def write_csv(table: Table, stream: Any, *, header: bool = True) -> None:
+def write_csv(table: pd.DataFrame, stream: Any, *, header: bool = True) -> None:
     """Numbers with six digits; empty cells for missing values."""
-    writer = csv.writer(stream, lineterminator="\n")
-    if header:
-        writer.writerow(table)
-    n = len(next(iter(table.values()), ()))
-    for first in range(0, n, _ROWS):
-        block = (_cells(column[first : first + _ROWS]) for column in table.values())
-        writer.writerows(zip(*block, strict=True))
+    table.to_csv(stream, header=header, index=False, float_format="%.6g", lineterminator="\n")
 
 
-def write_json_lines(table: Table, stream: Any) -> None:
+def write_json_lines(table: pd.DataFrame, stream: Any) -> None:
     """One object per row."""
-    names = list(table)
-    for values in zip(*(plain(c) for c in table.values()), strict=True):
-        line = json.dumps(dict(zip(names, values, strict=True)), ensure_ascii=False)
-        stream.write(line + "\n")
-
-
-def _cells(column: Any) -> list[str]:
-    kind = getattr(getattr(column, "dtype", None), "kind", "O")
-    if kind == "f":
-        return ["" if value != value else f"{value:.6g}" for value in column.tolist()]
-    if kind in "iub":
-        return list(map(str, column.tolist()))
-    return list(map(_cell, column))
-
-
-def _cell(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, float):
-        return "" if math.isnan(value) else f"{value:.6g}"
-    return str(value)
-
-
-# ---- config.toml ---------------------------------------------------------------------------------
-
-
-#: Keys whose values are names of files.
-_PATHS = ("file", "vocabulary")
-#: Types of TOML values, by the words of an annotation that allow them.
-_TYPES = {
-    "int": (int,),
-    "float": (int, float),
-    "str": (str,),
-    "bool": (bool,),
-    "tuple": (list,),
-    "Sequence": (list,),
-    "dict": (dict,),
-}
-
-
-def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Read the settings of a file such as config.toml of a result folder.
-
-    Parameters
-    ----------
-    path : path-like
-        A TOML file with fields of `FitConfig` (``topics = 8``, ``min_df = 5``, also written
-        ``min-df``). Paths are relative to the file.
-
-    Returns
-    -------
-    dict
-        Keyword arguments of `fit_file` or `FitConfig`; only those that the file contains.
-
-    Raises
-    ------
-    SettingError
-        If it is not TOML, or has a key or a value that is not a setting.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from topicfocus.workflow import read_config
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "fit.toml")
-    ...     _ = path.write_text('target = "stars"\\ntopics = 8\\nmin_df = 5\\n')
-    ...     read_config(path)
-    {'target': 'stars', 'topics': 8, 'min_df': 5}
-    """
-    place = Path(path)
-    if place.exists() and not place.is_file():
-        raise SettingError(f"the config {place} is not a file.")
-    try:
-        content = tomllib.loads(place.read_bytes().decode("utf-8-sig"))
-    except OSError as error:
-        raise SettingError(f"the config {place}: {error.strerror or error}.") from None
-    except (ValueError, RecursionError) as error:  # includes TOMLDecodeError and UnicodeError
-        reason = " ".join(str(error).split()).rstrip(".")
-        raise SettingError(f"the config {place} is not TOML: {reason}.") from None
-    known = {one.name: str(one.type) for one in fields(FitConfig) if one.metadata["saved"]}
-    out: dict[str, Any] = {}
-    for written, value in content.items():
-        key = written.replace("-", "_")
-        if key not in known:
-            raise SettingError(
-                f"the config {place} has {written!r}, which is not a setting of a fit. Settings "
-                f"are {', '.join(known)}."
-            )
-        _check_type(place, written, value, known[key])
-        out[key] = _as_argument(place, key, value)
-    return out
-
-
-def _check_type(place: Path, key: str, value: Any, annotation: str) -> None:
-    outside = re.sub(r"\[.*?\]", "", annotation)  # the items of a list are checked below
-    allowed = {t for word, types in _TYPES.items() if word in outside for t in types}
-    items = value if isinstance(value, list) else []
-    inside = int if "int" in annotation else str
-    if type(value) not in allowed or any(type(item) is not inside for item in items):
-        kind = annotation.replace("| None", "").strip()
-        raise SettingError(f"the config {place}: {key} must be {kind}, not {value!r}.")
-
-
-def _as_argument(place: Path, key: str, value: Any) -> Any:
-    if key in _PATHS:
-        if isinstance(value, list):
-            return [_as_argument(place, key, one) for one in value]
-        return value if value == "-" else os.path.normpath(place.parent / value)
-    if key == "stop_words" and isinstance(value, str):
-        return _stop_words(place, value)
-    if key == "ngrams":
-        if len(value) != 2:
-            raise SettingError(f"the config {place}: {key} must be two numbers, not {value!r}.")
-        return tuple(value)
-    return value
-
-
-def _stop_words(place: Path, value: str) -> str | None:
-    """A list of ours. A file is not accepted: its lines would be copied into the result."""
-    from topicfocus.text.stop_words import LANGUAGES
-
-    if value == "none":
-        return None
-    if value != "auto" and value not in LANGUAGES:
-        raise SettingError(
-            f"the config {place}: stop_words must be a list of words, auto, none, or one of "
-            f"{', '.join(LANGUAGES)}, not {value!r}. Name a file on the command line."
-        )
-    return value
-
-
-def config_text(config: FitConfig, folder: Path) -> str:
-    """The settings as TOML, for a file in `folder`."""
-    lines = [f"# topicfocus {__version__}. To repeat this fit:"]
-    lines += ["#     topicfocus fit --config config.toml --out ANOTHER_FOLDER"]
-    lines += ["# Paths are relative to this file."]
-    for one in fields(config):
-        value = getattr(config, one.name)
-        if one.name == "stop_words":
-            value = "none" if value is None else value
-        if value is None or not one.metadata["saved"]:
-            continue
-        if one.name in _PATHS:
-            value = _relative(value, folder)
-        lines.append(f"{one.name} = {_toml(value)}")
-    return "\n".join(lines) + "\n"
-
-
-def _relative(path: Any, folder: Path) -> Any:
-    if isinstance(path, (list, tuple)):
-        return [_relative(one, folder) for one in path]
-    if path == "-":
-        return path
-    try:
-        return os.path.relpath(os.path.abspath(path), folder.resolve())
-    except ValueError:  # another drive on Windows
-        return os.path.abspath(path)
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, (set, frozenset)):
-        value = sorted(value)
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_toml, value))}]"
-    if isinstance(value, dict):
-        inside = ", ".join(f"{_toml(str(name))} = {_toml(one)}" for name, one in value.items())
-        return f"{{{inside}}}"
-    if isinstance(value, os.PathLike):
-        value = os.fspath(value)
-    if isinstance(value, str):
-        clean = value.encode("utf-8", "replace").decode("utf-8")
-        return json.dumps(clean, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, bool):
-        return str(value).lower()
-    return repr(value.item() if hasattr(value, "item") else value)
+    for row in table.to_dict("records"):
+        stream.write(json.dumps(plain(row), ensure_ascii=False) + "\n")

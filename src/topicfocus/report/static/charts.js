@@ -24,7 +24,7 @@ function scale([a, b], [from, to]) {
 }
 
 function ticks([a, b], wanted = 5) {
-  // Of the round steps, the one that comes nearest to as many as wanted.
+  // The round step with the number of ticks that is nearest to `wanted`.
   const power = 10 ** Math.floor(Math.log10((b - a) / wanted));
   const far = (s) => Math.abs(Math.floor(b / s) - Math.ceil(a / s) + 1 - wanted);
   const step = [1, 2, 5, 10].map((m) => m * power).reduce((best, s) => (far(s) < far(best) ? s : best));
@@ -33,7 +33,7 @@ function ticks([a, b], wanted = 5) {
   return out;
 }
 
-/** Numbers of an axis, with as many decimals as tell them apart. */
+/** Names of ticks, with enough decimals to be different. */
 function tickNames(values, own) {
   const names = values.map((v) => (own ? own(v) : format(v)));
   if (new Set(names).size === names.length) return names;
@@ -46,7 +46,7 @@ function frame(options) {
   const { width, height, x, y, label } = options;
   const marked = y.names ? [] : y.ticks || ticks(y.domain, Math.max(2, Math.floor(height / 60)));
   const said = y.names ? y.names.map((n) => brief(n, 19)) : tickNames(marked, y.format);
-  // Room for the longest, and for the name of the axis beside it.
+  // Room for the longest name, and for the label of the axis.
   const longest = Math.max(0, ...said.map((s) => s.length));
   const left = y.names ? Math.min(150, 16 + 7 * longest) : Math.max(58, 30 + 7 * longest);
   const box = { left, right: width - 14, top: 10, bottom: height - 40 };
@@ -67,7 +67,7 @@ function frame(options) {
   return { root, sx, sy, box };
 }
 
-/** Round numbers for an axis that shows log(1 + v), at their places on it. */
+/** Ticks of an axis of log(1 + v). */
 function logTicks([a, b]) {
   const out = [0];
   for (let power = 1; power < 1e9; power *= 10) out.push(power, 3 * power);
@@ -91,7 +91,7 @@ function dots(points, sx, sy) {
   return out;
 }
 
-/** `span`: the axis shows at least so much, lest noise fill the picture, or from `zero`; `at`: a dashed line; `others`: [name, points] of faint ones. A point may have an error. */
+/** A line of points [x, y, error?]. `span`: the smallest range of the y axis, or from `zero`; `at`: a dashed vertical line; `others`: [name, points] of faint lines. */
 function lineChart({ width, height, points, x, y, label, marks, span = 0, zero = false, at = null, others = [] }) {
   const finite = (some) => some.filter((p) => p[1] !== null && Number.isFinite(p[1]));
   const known = finite(points), behind = others.map(([name, some]) => [name, finite(some)]);

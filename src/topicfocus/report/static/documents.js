@@ -1,7 +1,7 @@
 // ---- view 3: predictions against targets, and each document explained ----
 
 const PAGE = 20;
-const ORDERS = { instructive: "examples first", given: "as given", error: "largest error first", high: "highest prediction first", low: "lowest prediction first" };
+const ORDERS = { instructive: "examples first", given: "in the order of the data", error: "largest error first", high: "highest prediction first", low: "lowest prediction first" };
 
 function isClass(target) {
   return target.kind === "bernoulli" || target.kind === "categorical";
@@ -18,7 +18,7 @@ function predictedClass(model, d, t) {
   return p.indexOf(Math.max(...p));
 }
 
-/** What the picture shows of document d: across the prediction, up the target. */
+/** The point of document d: its prediction and its target. */
 function documentPoint(model, d, l) {
   const { data } = model;
   const t = data.predictors[l].target;
@@ -33,14 +33,14 @@ function documentPoint(model, d, l) {
   return [data.documents.mean[t][d], value];
 }
 
-/** Values on which many documents lie are drawn as strips: how wide half of one is, and 0 where there are none. */
+/** Half the width of the strips in which documents with the same target are drawn; 0 for other targets. */
 function stripWidth(model, l) {
   const { data } = model;
   const t = data.predictors[l].target;
   if (isClass(data.targets[t])) return 0.36;
   const known = (data.documents.actual ? data.documents.actual[t] : []).filter((v) => v !== null), often = new Map();
   for (const v of known) often.set(v, (often.get(v) || 0) + 1);
-  // Of ratings that a few documents have between the usual ones, the usual ones.
+  // Ignore rare values between the usual ratings.
   const least = often.size > 24 ? Math.max(2, 0.02 * known.length) : 1;
   const values = [...often.keys()].filter((v) => often.get(v) >= least);
   const covered = values.reduce((sum, v) => sum + often.get(v), 0);
@@ -49,12 +49,12 @@ function stripWidth(model, l) {
   return 0.36 * Math.min(...places.slice(1).map((v, i) => v - places[i]));
 }
 
-/** Where document d lies in its strip, from -1 to 1: always the same. */
+/** The place of document d in its strip, from -1 to 1, always the same. */
 function jitter(d) {
   return 2 * (((d * 2654435761) % 1000) / 1000 - 0.5);
 }
 
-/** A brush takes whole strips: those that it touches. */
+/** The box of a brush, extended to whole strips. */
 function wholeStrips(model, l, box) {
   const half = stripWidth(model, l);
   if (!half || !box) return box;
@@ -102,22 +102,21 @@ function listedDocuments(model, l) {
   return out;
 }
 
-/** Documents from which one learns most come first, with the reason: [{d, why}]. */
+/** Large errors, certain and correct predictions and typical documents of the topics first: [{d, why}]. */
 function instructive(model, list, l) {
   const { data } = model;
   const found = new Map();
   const take = (some, why) => some.forEach((d) => { if (!found.has(d)) found.set(d, why); });
   if (data.documents.actual) {
     const error = new Map(list.map((d) => [d, documentError(model, d, l)]));
-    // A document of which the model knows next to nothing teaches nothing about it.
+    // Documents with one or two relevant words are no examples of what the model does.
     const known = list.filter((d) => error.get(d) >= 0 && relevantWords(model, d) >= 3).sort((a, b) => error.get(b) - error.get(a));
     take(known.slice(0, 3), "largest errors");
     take(certain(model, known, l).slice(0, 3), "certain and correct");
   }
   const topics = topicOrder(model, l).slice(0, 12);
   for (const k of topics) {
-    const best = list.reduce((top, d) => (top === null || data.documents.composition[d * model.K + k] > data.documents.composition[top * model.K + k] ? d : top), null);
-    if (best !== null) take([best], `most of “${fitName(topicName(data, k), 30)}”`);
+    take(typicalDocuments(model, k, list).slice(0, 1), `typical of topic ${fitName(topicLabel(data, k), 34)}`);
   }
   take(list, "");
   return [...found].map(([d, why]) => ({ d, why }));
@@ -144,7 +143,7 @@ function certain(model, known, l) {
   return right.sort((a, b) => Math.abs(documentPoint(model, b, l)[0] - middle) - Math.abs(documentPoint(model, a, l)[0] - middle));
 }
 
-/** How far a prediction is off; of classes, what the actual one lacks of certainty. */
+/** The absolute error of a prediction; for a class, 1 - P(actual class). */
 function documentError(model, d, l) {
   const { data } = model;
   const t = data.predictors[l].target, target = data.targets[t];
@@ -159,7 +158,7 @@ function drawDocuments(model, root, width) {
   const { data } = model;
   const l = effectOn();
   if (!data.documents.row.length) {
-    redraw(root, card("Documents", el("p", { class: "muted" }, "No documents were given when this page was made. Try it has a box to type one into.")));
+    redraw(root, card("Documents", el("p", { class: "muted" }, "No documents were given when this page was made. Under Try it you can type one.")));
     return;
   }
   const list = listedDocuments(model, l);
@@ -192,7 +191,7 @@ function scatterView(model, list, chosen, l, width) {
   const chart = frame({
     width, height,
     label: `Predicted and actual ${target.name} of ${n} documents; the fields below choose among them as dragging does`,
-    x: { domain: classes ? [-0.02, 1.02] : xDomain, label: classes ? `predicted probability of ${anyClass(target) ? "the class predicted" : predictorName(model, l)}` : `predicted ${target.name}` },
+    x: { domain: classes ? [-0.02, 1.02] : xDomain, label: classes ? `predicted probability of ${anyClass(target) ? "the predicted class" : predictorName(model, l)}` : `predicted ${target.name}` },
     y: classes ? { domain: [-0.6, target.labels.length - 0.4], names: target.labels } : { domain: yDomain, label: known ? `actual ${target.name}` : "" },
   });
   const { root, sx, sy, box } = chart;
@@ -207,7 +206,7 @@ function scatterView(model, list, chosen, l, width) {
   }
   const said = (d) => `${documentTitle(model, d)}: predicted ${predictedText(model, d, l)}, actual ${actualText(model, d, t)}. ${documentSnippet(model, d, 80)}`;
   const surface = brush(chart, state.box, (found, event) => {
-    // Another choice of documents: the one explained is of it.
+    // Explain the first of the documents selected.
     if (found) { update({ box: wholeStrips(model, l, found), doc: null }); return; }
     const best = nearest(places, placeIn(root, event), 15);
     if (best >= 0) update({ doc: best });
@@ -218,10 +217,10 @@ function scatterView(model, list, chosen, l, width) {
   return [figure(title, root, () => ({
     head: ["document", "predicted", "actual", ...(classes ? [anyClass(target) ? "probability" : `probability of ${predictorName(model, l)}`] : [])],
     rows: points.map((p, d) => [documentTitle(model, d), classes ? predictedText(model, d, l) : p[0], actualText(model, d, t), ...(classes ? [p[0]] : [])]),
-  })), classes && data.documents.actual ? el("p", { class: "legend" }, el("span", { class: "key down" }), " the class predicted is right ", el("span", { class: "key up" }), " it is wrong") : null, rangeFields(model, l, chart.sx.domain, chart.sy.domain, classes)];
+  })), classes && data.documents.actual ? el("p", { class: "legend" }, el("span", { class: "key down" }), " correct prediction ", el("span", { class: "key up" }), " wrong prediction") : null, rangeFields(model, l, chart.sx.domain, chart.sy.domain, classes)];
 }
 
-/** The brush for a keyboard: from and to. */
+/** The brush as fields, for the keyboard. */
 function rangeFields(model, l, xs, ys, classes) {
   const value = (i) => (state.box ? Number(state.box[i].toPrecision(4)) : "");
   const field = (name, i) => el("label", { class: "field small" }, el("span", {}, name), el("input", {
@@ -248,13 +247,13 @@ function documentList(model, list, chosen, l) {
   const why = state.order === "instructive" && state.topic === null ? new Map(instructive(model, list, l).map((e) => [e.d, e.why])) : new Map();
   return laterCard("Documents",
     el("div", { class: "fields" }, select("Order", state.order, Object.entries(ORDERS).filter(([key]) => key !== "error" || data.documents.actual)
-      .map(([key, name]) => [key, (key === "given" || key === "instructive") && state.topic !== null ? `highest proportion of topic ${state.topic} first` : name]), (order) => update({ order, doc: null }))),
+      .map(([key, name]) => [key, (key === "given" || key === "instructive") && state.topic !== null ? `highest proportion of topic ${topicNumber(data, state.topic)} first` : name]), (order) => update({ order, doc: null }))),
     el("p", { role: "status", id: "found" }, `${list.length} of ${data.documents.row.length} documents`),
     state.word !== null && !data.documents.all_words && model.rowOf[state.word] < 0
-      ? el("p", { class: "note" }, "For these long documents, the page has only the words in topics.") : null,
+      ? el("p", { class: "note" }, "The page has only the words in topics of these documents, which are long.") : null,
     el("ul", { class: "plain docs tall", role: "list", "data-scroll": "docs", tabindex: 0, "aria-label": "Documents found" }, shown.map((d) => el("li", {}, el("button", {
       type: "button", class: "doc", "data-key": `doc-${d}`, "data-doc": d, "aria-pressed": String(d === chosen), onclick: () => update({ doc: d }),
-    }, el("strong", {}, documentTitle(model, d)), el("small", {}, ` ${predictedText(model, d, l)}, actual ${actualText(model, d, t)}`), why.get(d) ? el("em", { class: "tag" }, why.get(d)) : null, el("span", {}, documentSnippet(model, d)))))),
+    }, el("strong", {}, documentTitle(model, d)), el("small", {}, ` predicted ${predictedText(model, d, l)}, actual ${actualText(model, d, t)}`), why.get(d) ? el("em", { class: "tag" }, why.get(d)) : null, el("span", {}, documentSnippet(model, d)))))),
     pages > 1 ? el("div", { class: "fields" },
       el("button", { type: "button", "data-key": "back", disabled: page === 0, onclick: () => update({ page: page - 1 }) }, "Back"),
       el("span", {}, `${page + 1} of ${pages}`),
@@ -274,6 +273,16 @@ function documentGiven(model, d) {
   return given;
 }
 
+/** The whole text of document d with its words shaded, or its words where the page has no text. */
+function documentWords(model, d, found, l) {
+  const { data } = model, text = documentText(data, d);
+  if (text !== null && data.reading.text) {
+    const spans = spansOf(text, data.reading);
+    return shadedText(model, text, spans, termsOf(model, spans), found, l);
+  }
+  return [shadedCodes(model, found, l), text === null ? null : el("details", { class: "more" }, el("summary", {}, "Original text"), el("p", { class: "shaded" }, text))];
+}
+
 function documentCard(model, d, l) {
   const { data } = model;
   const t = data.predictors[l].target;
@@ -282,21 +291,13 @@ function documentCard(model, d, l) {
   const actual = data.documents.actual ? data.documents.actual[t][d] : null;
   const explained = explainedPredictor(model, found);
   const shownActual = actual !== null && target.kind === "ordinal" ? target.levels[actual] : actual;
-  const text = documentText(data, d);
-  let words;
-  if (text !== null && data.reading.text) {
-    const spans = spansOf(text, data.reading);
-    words = shadedText(model, text, spans, termsOf(model, spans), found, explained);
-  } else {
-    words = [shadedCodes(model, found, explained), text === null ? null : el("details", { class: "more" }, el("summary", {}, "Original text"), el("p", { class: "shaded" }, text))];
-  }
   return el("section", { class: "card", id: "document" }, el("h2", {}, documentTitle(model, d)),
-    responseView(model, target, found.targets[t], shownActual, explained), fewWords(found, false),
+    responseView(model, target, found.targets[t], shownActual, explained), fewWords(model, found, false),
     legend(model, explained),
-    el("div", { class: "text", tabindex: 0, role: "region", "aria-label": "Text of the document", "data-scroll": "text" }, words),
-    data.documents.texts && text === null ? el("p", { class: "note" }, "The text does not fit into this page; these are its words in topics.") : null,
+    el("div", { class: "text tall-text", tabindex: 0, role: "region", "aria-label": "Text of the document", "data-scroll": "text" }, documentWords(model, d, found, explained)),
+    data.documents.texts && documentText(data, d) === null ? el("p", { class: "note" }, "The text does not fit into this page; these are its words in topics.") : null,
     waterfall(model, found, explained), compositionView(model, found),
-    el("p", { class: "screen" }, el("button", { type: "button", onclick: () => { startWith(model, d); update({ view: "try" }); } }, "Change its words in Try it")),
+    el("p", { class: "screen" }, el("button", { type: "button", onclick: () => { startWith(model, d); update({ view: "try" }); } }, "Edit in Try it")),
     el("p", { class: "narrow-only" }, el("button", { type: "button", onclick: () => document.getElementById("panel-documents").scrollIntoView({ block: "start" }) }, "Back to all documents")));
 }
 
@@ -306,27 +307,27 @@ function curves(model, l, width) {
   const target = data.targets[t];
   const found = data.evaluation[t];
   if (!found) return null;
-  const classes = isClass(target);
+  const classes = isClass(target), any = anyClass(target);
   const c = target.kind === "bernoulli" ? 1 : classes ? l - target.first : 0;
   const height = Math.round(Math.min(340, width * 0.8));
   const parts = [];
-  if (classes) {
+  if (classes && !any) {
     const curve = found.roc[c];
     const chart = frame({ width, height, label: `ROC curve, area ${format(curve.auc)}`, x: { domain: [0, 1], label: "false positive rate" }, y: { domain: [0, 1], label: "true positive rate" } });
     chart.root.append(svg("line", { class: "base", x1: chart.sx(0), y1: chart.sy(0), x2: chart.sx(1), y2: chart.sy(1) }),
       svg("path", { class: "line", id: "roc", d: path(curve.x.map((x, i) => [x, curve.y[i]]), chart.sx, chart.sy) }));
-    parts.push(card(`ROC: ${predictorName(model, l)}`, el("p", {}, "Area under the curve ", el("strong", {}, format(curve.auc)), ` over ${format(found.n)} documents: the chance that a document of the class is given a higher probability than another one.`),
+    parts.push(card(`ROC: ${predictorName(model, l)}`, el("p", {}, "Area under the curve ", el("strong", {}, format(curve.auc)), ` over ${format(found.n)} documents: the probability that a document of the class has a higher prediction than a document of another class.`),
       figure(`ROC of ${predictorName(model, l)}`, chart.root, () => ({ head: ["false positive rate", "true positive rate"], rows: curve.x.map((x, i) => [x, curve.y[i]]) }))));
   }
-  const k = found.calibration[c];
-  // A rare class has only small probabilities: the frame reaches as far as they do.
+  const k = any ? found.certainty : found.calibration[c];
+  // A rare class has only small probabilities: the axes end at the largest.
   const both = classes ? [0, clamp(1.1 * Math.max(...k.x, ...k.high), 0.02, 1)] : padded(extent([...k.x, ...k.low, ...k.high]));
-  const chart = frame({ width, height, label: "Calibration: mean target by deciles of the predictions", x: { domain: both, label: "mean prediction" }, y: { domain: both, label: classes ? `share of ${predictorName(model, l)}` : `mean ${target.name}` } });
+  const chart = frame({ width, height, label: "Calibration: mean target by deciles of the predictions", x: { domain: both, label: any ? "mean probability of the predicted class" : "mean prediction" }, y: { domain: both, label: any ? "fraction predicted correctly" : classes ? `fraction of ${predictorName(model, l)}` : `mean ${target.name}` } });
   chart.root.append(svg("line", { class: "base", x1: chart.sx(both[0]), y1: chart.sy(both[0]), x2: chart.sx(both[1]), y2: chart.sy(both[1]) }));
   k.x.forEach((x, i) => chart.root.append(
     svg("line", { class: "interval accent", x1: chart.sx(x), x2: chart.sx(x), y1: chart.sy(clamp(k.low[i], ...both)), y2: chart.sy(clamp(k.high[i], ...both)) }),
     svg("circle", { class: "accent", cx: chart.sx(x), cy: chart.sy(k.y[i]), r: 5, "data-tip": `${format(k.n[i])} documents: predicted ${format(x)} on average, observed ${format(k.y[i])} (95% interval ${format(k.low[i])} to ${format(k.high[i])})` })));
   parts.push(card("Calibration", el("p", {}, `Deciles of ${format(found.n)} ${data.held_out ? "held-out " : ""}documents by prediction, with 95% intervals; on the dashed line predictions are correct on average.`),
-    figure(`Calibration of ${predictorName(model, l)}`, chart.root, () => ({ head: ["mean prediction", "observed", "95% low", "95% high", "documents"], rows: k.x.map((x, i) => [x, k.y[i], k.low[i], k.high[i], k.n[i]]) }))));
+    figure(`Calibration of ${any ? "the predicted class" : predictorName(model, l)}`, chart.root, () => ({ head: ["mean prediction", "observed", "95% low", "95% high", "documents"], rows: k.x.map((x, i) => [x, k.y[i], k.low[i], k.high[i], k.n[i]]) }))));
   return parts;
 }

@@ -24,18 +24,18 @@ function svg(tag, attributes, ...children) {
   return fill(document.createElementNS(SVG, tag), attributes, children);
 }
 
-/** A number as a person reads it: three or four digits that matter. */
+/** A number with three significant digits; whole numbers from 1,000 on. */
 function format(x, digits = 3) {
   if (x === null || x === undefined || Number.isNaN(x)) return "–";
   if (x === 0) return "0";
   const size = Math.abs(x);
   if (size >= 1e9 || size < 1e-4) return x.toExponential(1).replace("e+", "e").replace("-", "−");
-  // Counts are counts: no digit of 2,254 is rounded away.
+  // Counts keep all digits.
   if (size >= 1000) return fixed(x, 0);
   return String(Number(x.toPrecision(digits))).replace("-", "−");
 }
 
-/** Decimals with which the largest of some numbers has three digits; none where all are whole. */
+/** The number of decimals with which the largest number has three digits; 0 for whole numbers. */
 function decimalsOf(values, digits = 3) {
   const known = values.filter((v) => typeof v === "number" && Number.isFinite(v));
   const largest = Math.max(0, ...known.map(Math.abs));
@@ -43,7 +43,7 @@ function decimalsOf(values, digits = 3) {
   return Math.min(6, Math.max(0, digits - 1 - Math.floor(Math.log10(largest))));
 }
 
-/** A number of a column: all of them with as many decimals. */
+/** A number with a fixed number of decimals. */
 function fixed(x, decimals) {
   if (x === null || x === undefined || Number.isNaN(x)) return "–";
   const near = Number(x.toFixed(decimals)) || 0;
@@ -60,7 +60,7 @@ function percent(x) {
   return x > 0 && x < 0.0095 ? `${(100 * x).toFixed(1)}%` : `${Math.round(100 * x)}%`;
 }
 
-/** A small probability, to a tenth of a percent where it has any. */
+/** A probability in percent; small ones with a decimal. */
 function share(x) {
   return x >= 0.0995 ? percent(x) : x >= 0.0005 ? `${(100 * x).toFixed(1)}%` : "<0.1%";
 }
@@ -69,7 +69,7 @@ function card(title, ...children) {
   return el("section", { class: "card" }, el("h2", {}, title), ...children);
 }
 
-/** A card that comes after the others where there is only one column, and not at all on paper. */
+/** A card that comes last where there is one column, and is not printed. */
 function laterCard(title, ...children) {
   return el("section", { class: "card later screen" }, el("h2", {}, title), ...children);
 }
@@ -91,7 +91,7 @@ function select(label, value, options, onchange) {
   return el("label", { class: "field" }, el("span", {}, label), node);
 }
 
-/** Draw again, but keep the focus and what was typed where it was. */
+/** Replace the content, but keep focus, selection and scroll positions. */
 function redraw(root, content) {
   const active = document.activeElement;
   const key = active && root.contains(active) ? active.getAttribute("data-key") : null;
@@ -115,7 +115,7 @@ function redraw(root, content) {
   }
 }
 
-/** As many of a name's words as fit: "acute respiratory failure, dementia" of a longer list. */
+/** The first words of a name that fit. */
 function fitName(name, length) {
   if (name.length <= length) return name;
   const parts = name.split(", ");
@@ -135,7 +135,7 @@ function brief(name, length) {
   return `${head}…${name.slice(name.length - (length - head.length - 1))}`;
 }
 
-/** A name that may be broken after its dots and slashes, rather than in a word: el's children. */
+/** A name as children of `el`, with line breaks allowed after dots and slashes. */
 function breakable(name) {
   return name.split(/(?<=[._/:|-])(?=.)/).flatMap((part, i) => (i ? [el("wbr"), part] : [part]));
 }
@@ -145,7 +145,7 @@ function documentText(data, d) {
   return data.documents.texts ? data.documents.texts[d] : null;
 }
 
-/** What a word is called: itself, or the readable label of a code (report/labels.py), no two the same. */
+/** The unique label of a word or code (report/labels.py). */
 function wordName(model, v) {
   const { labels, names } = model.data.words;
   return labels ? labels[v] : names[v];

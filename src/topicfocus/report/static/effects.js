@@ -1,4 +1,4 @@
-// ---- effects that real documents reach (estimators/effects.py), and their words ----
+// ---- predicted differences of topics and words (estimators/effects.py), in numbers and in words ----
 
 /** The predicted difference of topic k for predictor l, {from, to, change, shares}, and the same difference in held-out documents, {estimate, low, high}; without documents, coefficients. */
 function reach(model, k, l) {
@@ -15,13 +15,13 @@ function topicOrder(model, l) {
   return Array.from({ length: model.K }, (_, k) => k).sort((a, b) => reach(model, b, l).change - reach(model, a, l).change);
 }
 
-/** Whether topics are shown each with the class it speaks for: there are classes, and none is chosen. */
+/** Whether each topic is shown with its own class: there are several classes, and none is chosen. */
 function ownClasses(model) {
   const { data } = model;
   return state.predictor === null && data.targets[data.predictors[0].target].kind === "categorical";
 }
 
-/** The predictor that topic k is shown by: the one chosen, else that of the class it speaks for most. */
+/** The predictor of topic k: the one chosen, else that of the class with the largest difference. */
 function topicOn(model, k) {
   if (!ownClasses(model)) return effectOn();
   const { first, width } = model.data.targets[model.data.predictors[0].target];
@@ -30,20 +30,20 @@ function topicOn(model, k) {
   return best;
 }
 
-/** Topics in the order they are listed in: by effect, or in the order of the classes they speak for. */
+/** Topics in the order of the list: by effect, or by class. */
 function listedTopics(model) {
   if (!ownClasses(model)) return topicOrder(model, effectOn());
   const change = (k) => reach(model, k, topicOn(model, k)).change;
   return Array.from({ length: model.K }, (_, k) => k).sort((a, b) => topicOn(model, a) - topicOn(model, b) || change(b) - change(a));
 }
 
-/** Ends of what a predictor's target can be, null where there is none. */
+/** The smallest and the largest possible target, null where there is none. */
 function limitsOf(model, l) {
   const target = model.data.targets[model.data.predictors[l].target];
   return isClass(target) ? [0, 1] : target.limits || [null, null];
 }
 
-/** What a change is called: "+0.72 stars", "+12 points" of a probability. */
+/** A difference with its unit: "+0.72 stars", "+12 points" of a probability. */
 function amountText(model, x, l) {
   const target = model.data.targets[model.data.predictors[l].target];
   if (!model.data.effects) return `${signed(x)}${unitOf(model, l) ? ` ${unitOf(model, l)}` : ""}`;
@@ -77,19 +77,30 @@ function changeText(model, k, l) {
 /** The difference in held-out documents with its interval; empty without such documents. */
 function heldOutText(model, e, l) {
   if (e.low === null) return "";
-  return `; ${amountText(model, e.estimate, l)} in the held-out documents (95% interval ${amountText(model, e.low, l)} to ${amountText(model, e.high, l)})`;
+  return `; held-out documents: ${amountText(model, e.estimate, l)} (95% interval ${amountText(model, e.low, l)} to ${amountText(model, e.high, l)})`;
+}
+
+/** The two predictions that are compared. */
+function comparedText(model, k, l) {
+  const { shares, from, to, change } = reach(model, k, l);
+  return `${capital(thing(model, l))} ${levelText(model, from, l, change)} with ${percent(shares[0])} of the topic, ${levelText(model, to, l, change)} with ${percent(shares[1])}`;
+}
+
+/** In how many documents the topic has the largest token proportion. */
+function leadText(model, k) {
+  const leads = model.data.topics.leads;
+  return leads ? `It is the main topic of ${percent(leads[k])} of the documents.` : "";
 }
 
 /** One topic in a sentence. */
 function topicTip(model, k, l) {
   const { data } = model, e = reach(model, k, l);
-  const name = `${topicName(data, k)}: `;
-  if (!e.shares) return `${name}coefficient ${format(model.coef[l][k])}; ${percent(data.topics.prevalence[k])} of the average document.`;
-  return `${name}as its share goes from ${percent(e.shares[0])} to ${percent(e.shares[1])}, ${moving(model, l)} from ${levelText(model, e.from, l, e.change)} to ${levelText(model, e.to, l, e.change)}, `
-    + `${changeText(model, k, l)}${heldOutText(model, e, l)}. ${percent(data.topics.prevalence[k])} of the average document.${stabilityText(model, k)}`;
+  const name = `Topic ${topicLabel(data, k)}. `;
+  if (!e.shares) return `${name}Coefficient ${format(model.coef[l][k])}.`;
+  return `${name}${changeText(model, k, l)}: ${comparedText(model, k, l)}${heldOutText(model, e, l)}. ${leadText(model, k)}${stabilityText(model, k)}`;
 }
 
-/** Whether a topic comes back in halves of the documents, in a few words; null where that was not looked at. */
+/** Whether a topic replicates in halves of the documents; null where this was not checked. */
 function backText(model, k) {
   const found = model.data.stability && model.data.stability.halves;
   if (!found) return null;
@@ -97,19 +108,16 @@ function backText(model, k) {
   return `${same ? "replicates" : "does not replicate"} in halves of the documents (cosine ${fixed(cosine, 2)})`;
 }
 
-/** What a check of the fit says of topic k; `most`: the first of it. */
-function stabilityText(model, k, most = Infinity) {
+/** Results of a stability check for topic k. */
+function stabilityText(model, k) {
   const found = model.data.stability;
-  if (found && found.halves) {
-    const { returning, low, high } = found.halves.topics[k];
-    const effect = typeof low === "number" ? ` Its effect, estimated in the halves that did not find it: ${format(low)} to ${format(high)} (${percent(found.halves.level)} interval).` : "";
-    return ` It ${backText(model, k)}. Top words that always return: ${returning.join(", ") || "none"}.${effect}`;
-  }
-  const parts = found ? Object.entries(found.topics).filter(([, values]) => values[k] !== null && values[k] !== "none").slice(0, most) : [];
-  return parts.length ? ` Stability: ${parts.map(([name, values]) => `${name}${typeof values[k] === "number" ? "" : ":"} ${shownValue(values[k])}`).join(", ")}.` : "";
+  if (!found) return "";
+  const { returning, low, high } = found.halves.topics[k];
+  const difference = typeof low === "number" ? ` Its difference, estimated in the halves that did not find it: ${format(low)} to ${format(high)} (${percent(found.halves.level)} interval).` : "";
+  return ` It ${backText(model, k)}. Top words that replicate in nearly all halves: ${returning.join(", ") || "none"}.${difference}`;
 }
 
-/** What a word's first occurrence changes, on the target's scale; without documents, of the linear predictor. */
+/** The predicted difference of a word's first occurrence; without documents, that of the linear predictor. */
 function wordEffect(model, v, l) {
   const row = model.rowOf[v];
   if (row < 0) return 0;
@@ -138,12 +146,12 @@ function largestChange(model, l) {
   return Math.max(...Array.from({ length: model.K }, (_, k) => Math.abs(reach(model, k, l).change)));
 }
 
-/** The colour of what topic k does to predictor l. */
+/** The colour of topic k for predictor l. */
 function topicKind(model, k, l) {
   return direction(reach(model, k, l).change, largestChange(model, l));
 }
 
-/** The colour of what the first occurrence of word v does to predictor l. */
+/** The colour of word v for predictor l. */
 function effectKind(model, v, l) {
   return direction(wordEffect(model, v, l), strongestWord(model, l));
 }
@@ -167,7 +175,7 @@ function wordTip(model, v, l, more = "") {
   const { words, documents } = model.data;
   const full = words.labels && words.labels[v] !== words.names[v] ? ` (${words.names[v].split("|").join(" › ")})` : "";
   const often = documents.n ? ` In ${format(words.documents[v])} of ${format(documents.n)} documents.` : "";
-  const effect = model.rowOf[v] < 0 ? " In no topic." : ` Its first occurrence in a document: ${amountText(model, wordEffect(model, v, l), l)}${isClass(model.data.targets[model.data.predictors[l].target]) ? ` of ${predictorName(model, l)}` : ""}.`;
+  const effect = model.rowOf[v] < 0 ? " In no topic." : ` Difference of its first occurrence: ${amountText(model, wordEffect(model, v, l), l)}${isClass(model.data.targets[model.data.predictors[l].target]) ? ` of “${predictorName(model, l)}”` : ""}.`;
   const halves = halvesWith(model, v) === null ? "" : ` Kept in ${percent(halvesWith(model, v))} of the halves of the documents.`;
   return `${wordName(model, v)}${full}: ${more}${often}${effect}${halves}`.replace(": In", ". In").replace(":  In", ". In");
 }

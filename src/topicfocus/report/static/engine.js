@@ -517,7 +517,7 @@ function onCurve(curve, f) {
 
 function interval(mean, std, smallest, largest) {
   return {
-    mean, std,
+    mean: clamp(mean, smallest, largest), std,
     low: clamp(mean - Z80 * std, smallest, largest),
     high: clamp(mean + Z80 * std, smallest, largest),
   };

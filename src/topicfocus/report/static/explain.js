@@ -7,7 +7,7 @@ function waterfallRows(model, found, l, parts) {
   const { data } = model;
   let items;
   if (parts === "topics") {
-    items = found.topics.map((amounts, k) => ({ name: topicName(data, k), amount: amounts[l], topic: k }));
+    items = found.topics.map((amounts, k) => ({ name: topicLabel(data, k), amount: amounts[l], topic: k }));
   } else {
     items = found.words.map((w) => ({ name: wordName(model, w.v) + (w.count > 1 ? ` ×${format(w.count)}` : ""), amount: w.amounts[l], word: w.v }));
   }
@@ -31,7 +31,7 @@ function waterfallRows(model, found, l, parts) {
   return rows;
 }
 
-/** What each covariate adds, or all together where they are many. */
+/** The amount of each covariate, or the sum of many. */
 function covariateRows(data, found, l) {
   if (found.covariates[l] === 0) return [];
   if (found.given.length > SHOWN_PARTS) return [{ name: `${found.given.length} covariates`, amount: found.covariates[l] }];
@@ -42,7 +42,7 @@ function waterfall(model, found, l) {
   const rows = waterfallRows(model, found, l, state.parts);
   const domain = padded(extent(rows.flatMap((r) => [r.to, r.from === null ? r.to : r.from])), 0.06);
   const unit = unitOf(model, l);
-  const title = `What moves ${unit ? `the ${unit} of ` : ""}${predictorName(model, l)}${model.data.targets[model.data.predictors[l].target].kind === "categorical" ? " against the rest" : ""}`;
+  const title = `Contributions to ${unit ? `the ${unit} of ` : ""}${predictorName(model, l)}${model.data.targets[model.data.predictors[l].target].kind === "categorical" ? " against the other classes" : ""}`;
   const decimals = decimalsOf(rows.filter((r) => !r.total).map((r) => r.to - r.from).concat(rows.length > 2 ? [] : [rows[0].to]));
   const amount = (row) => (row.total ? fixed(row.to, decimals) : (row.to > row.from ? "+" : "") + fixed(row.to - row.from, decimals));
   return el("div", { class: "waterfall" },
@@ -52,7 +52,7 @@ function waterfall(model, found, l) {
       }, `By ${parts}`))),
     el("table", {},
       el("caption", {}, title),
-      el("thead", { class: "hidden" }, el("tr", {}, ["part", "from where to where", "amount"].map((h) => el("th", { scope: "col" }, h)))),
+      el("thead", { class: "hidden" }, el("tr", {}, ["part", "position", "amount"].map((h) => el("th", { scope: "col" }, h)))),
       el("tbody", {}, rows.map((row) => el("tr", { class: row.total ? "total" : null },
         el("th", { scope: "row", "data-tip": rowTip(model, row, l) }, row.total ? [row.name, el("small", { class: "muted" }, responseOf(model, row.to, l))] : row.word === undefined ? brief(row.name, 40)
           : el("button", { type: "button", class: "link", onclick: () => update({ word: row.word, view: "words" }) }, row.name)),
@@ -83,13 +83,13 @@ function rowTip(model, row, l) {
   return row.word !== undefined ? wordTip(model, row.word, l, `${signed(row.to - row.from)} here.`) : `${row.name}: ${signed(row.to - row.from)}`;
 }
 
-/** What a linear predictor is measured in. */
+/** The unit of a linear predictor. */
 function unitOf(model, l) {
   const { kind, scale } = model.data.targets[model.data.predictors[l].target];
   return scale ?? { gaussian: "", poisson: "log counts", ordinal: "log odds of a higher level", bernoulli: "log odds", categorical: "log odds" }[kind];
 }
 
-/** What a linear predictor comes to, where it is on another scale than the target and alone decides. */
+/** The prediction of a linear predictor that is not on the scale of the target. */
 function responseOf(model, f, l) {
   const { kind, curve } = model.data.targets[model.data.predictors[l].target];
   if (curve) return ` ${format(onCurve(curve, f).mean)}`;
@@ -109,8 +109,8 @@ function predictorName(model, l) {
   return model.data.predictors[l].name;
 }
 
-/** A text with its words shaded by what they add, on one scale for all documents. `spans` and `terms` as the
- * engine found them; `toggle`: what a click on a word does, with those that are `off` struck out. */
+/** A text with its words shaded by their contributions, on one scale for all documents. `spans` and `terms` are those
+ * of the engine; a click on a word calls `toggle`, and the words in `off` are struck out. */
 function shadedText(model, text, spans, terms, found, l, { toggle = null, off = [] } = {}) {
   const amountOf = new Map(found.words.map((w) => [w.v, w.amounts[l] / Math.max(w.count, 1)]));
   const shade = new Array(spans.length).fill(0);
@@ -142,7 +142,7 @@ function fullShade(model, l) {
 
 function shadedWord(model, word, amount, l, toggle, off, key) {
   const a = (0.08 + 0.42 * Math.min(1, Math.abs(amount) / fullShade(model, l))).toFixed(3);
-  const said = off ? `${word}: taken out. A click puts it back.` : `${word}: ${signed(amount)}${unitOf(model, l) ? ` ${unitOf(model, l)}` : ""}${toggle ? ". A click takes it out." : ""}`;
+  const said = off ? `${word}: removed. Click to put it back.` : `${word}: ${signed(amount)}${unitOf(model, l) ? ` ${unitOf(model, l)}` : ""}${toggle ? ". Click to remove it." : ""}`;
   const kind = off ? "off" : direction(amount, fullShade(model, l));
   if (toggle) return el("button", { type: "button", class: `word ${kind}`, "--a": a, "data-tip": said, "data-key": `span-${key}`, "data-span": key, "aria-pressed": String(!off), onclick: toggle }, word);
   return el("mark", { class: kind, "--a": a, "data-tip": said }, word, el("span", { class: "hidden" }, ` (${signed(amount, 2)}) `));
@@ -157,13 +157,13 @@ function shadedCodes(model, found, l) {
 
 function legend(model, l) {
   return el("p", { class: "legend" },
-    el("mark", { class: "up", "--a": 0.45 }, "raises"), " ", el("mark", { class: "down", "--a": 0.45 }, "lowers"), ` ${thing(model, l)}`);
+    el("mark", { class: "up", "--a": 0.45 }, "higher"), " ", el("mark", { class: "down", "--a": 0.45 }, "lower"), ` ${thing(model, l)} with this word`);
 }
 
 /** The response of a target in words: a number with its interval, or probabilities as bars. */
 function responseView(model, target, response, actual, l) {
   if (response.probabilities && target.kind !== "ordinal") return classView(model, target, response.probabilities, actual, l);
-  // Counts and levels are whole, and their intervals have both ends; a mean is not.
+  // Counts and levels, and the ends of their intervals, are whole numbers; a mean is not.
   const whole = target.whole || target.kind === "ordinal";
   const decimals = decimalsOf([whole ? response.mean : response.high - response.low]);
   const end = (value) => (whole ? format(value) : fixed(value, decimals));
@@ -171,8 +171,8 @@ function responseView(model, target, response, actual, l) {
   const [least, largest] = target.limits || [null, null];
   return el("p", { class: "figure" },
     el("strong", { "data-value": response.mean }, fixed(response.mean, decimals)), ` ${target.name}`,
-    el("span", { class: "muted", "data-std": response.std, "data-low": response.low, "data-high": response.high }, `${whole ? "At least 80%" : "80%"} of such documents: ${range}`
-      + (least !== null && largest !== null ? ` (the scale is ${format(least)} to ${format(largest)})` : "")),
+    el("span", { class: "muted", "data-std": response.std, "data-low": response.low, "data-high": response.high }, `${whole ? "at least 80%" : "80%"} interval ${range}`
+      + (least !== null && largest !== null ? ` on a scale from ${format(least)} to ${format(largest)}` : "")),
     actual !== null && actual !== undefined ? el("span", { class: "tag" }, `actual ${format(actual)}`) : null);
 }
 
@@ -183,7 +183,7 @@ function classView(model, target, probabilities, actual, l) {
     : el("button", { type: "button", class: "link", "data-key": `class-${target.first + c}`, "aria-pressed": String(target.first + c === l), onclick: () => update({ predictor: target.first + c }) }, breakable(brief(target.labels[c], 30))));
   const likely = probabilities.indexOf(Math.max(...probabilities));
   return [el("table", { class: "probabilities" },
-    el("caption", {}, `Probability${target.kind === "categorical" ? ". Choose a class for its reasons." : ""}`),
+    el("caption", {}, `Probability${target.kind === "categorical" ? " of each class; choose one for its explanation" : ""}`),
     el("tbody", {}, order.slice(0, 8).map((c) => el("tr", { "data-tip": calibrationText(model, target, c, probabilities[c]) },
       el("th", { scope: "row" }, choice(c), actual === c ? el("span", { class: "tag" }, "actual") : null),
       el("td", { class: "track" }, bar(0, probabilities[c], [0, 1], "accent")),
@@ -191,8 +191,8 @@ function classView(model, target, probabilities, actual, l) {
   el("p", { class: "note calibrated" }, calibrationText(model, target, likely, probabilities[likely], true))];
 }
 
-/** How often documents with about this probability were of the class; of several classes, how often one that is
- * predicted so surely is right. Nothing where no documents had such a prediction. */
+/** The observed frequency of a class among documents with a similar probability; of several classes, the accuracy
+ * of similarly certain predictions. Empty where no documents have such a prediction. */
 function calibrationText(model, target, c, p, predicted) {
   const found = model.data.evaluation[model.data.targets.indexOf(target)];
   if (!found) return "";
@@ -201,26 +201,27 @@ function calibrationText(model, target, c, p, predicted) {
   const i = k.x.reduce((best, x, j) => (Math.abs(x - p) < Math.abs(k.x[best] - p) ? j : best), 0);
   if (!k.n[i] || Math.abs(k.x[i] - p) > 0.1) return "";
   const range = `(95% interval ${share(k.low[i])} to ${share(k.high[i])})`;
-  return several ? `Of ${format(k.n[i])} documents whose class was predicted about as surely (${share(k.x[i])} on average), ${share(k.y[i])} were of it ${range}.`
-    : `Of ${format(k.n[i])} documents with about this probability (${share(k.x[i])} on average), ${share(k.y[i])} were “${target.labels[c]}” ${range}.`;
+  return several ? `Of ${format(k.n[i])} documents with a similar probability of the predicted class (${share(k.x[i])} on average), ${share(k.y[i])} are predicted correctly ${range}.`
+    : `Of ${format(k.n[i])} documents with a similar probability (${share(k.x[i])} on average), ${share(k.y[i])} are “${target.labels[c]}” ${range}.`;
 }
 
-/** A prediction from few words is uncertain. */
-function fewWords(found, empty) {
+/** A warning where a document has fewer than three words in topics. */
+function fewWords(model, found, empty) {
   const n = found.words.length;
+  const others = [model.data.covariates ? "its covariates" : null, model.data.remainder ? "the remainder" : null].filter(Boolean);
   if (n >= 3) return null;
-  if (n === 0) return el("p", { class: "note few" }, `${empty ? "Nothing is entered yet" : "None of its words is in a topic"}: this is the prediction for a document without words.`);
-  return el("p", { class: "note few" }, `Only ${n === 1 ? "one of its words is in a topic: the prediction depends on this word" : "two of its words are in topics: the prediction depends on these"} alone.`);
+  if (n === 0) return el("p", { class: "note few" }, `${empty ? "The document is empty" : "None of its words is in a topic"}: this is the prediction for a document without topic words${others.length ? `, and with ${others.join(" and ")}` : ""}.`);
+  return el("p", { class: "note few" }, `${n === 1 ? "One of its words is" : "Two of its words are"} in topics: the prediction depends only on ${[n === 1 ? "this word" : "these words", ...others].join(" and ")}.`);
 }
 
-/** Which topics a document's words come from. */
+/** The topics of a document's words. */
 function compositionView(model, found) {
   const { data } = model;
   const shares = found.composition;
   const order = Array.from(shares, (_, k) => k).sort((a, b) => shares[b] - shares[a]);
   return el("table", { class: "mix composition" }, el("caption", {}, found.words.length ? "Token proportions: the topics of its words" : "Token proportions: none of its words is in a topic"),
     el("tbody", {}, order.slice(0, 8).map((k) => el("tr", {},
-      el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => update({ topic: k, view: "topics" }) }, fitName(topicName(data, k), 34))),
-      el("td", { class: "track", "data-tip": `${topicName(data, k)}: ${percent(shares[k])} of its relevant words; all documents ${percent(data.topics.prevalence[k])}` }, bar(0, shares[k], [0, 1], "accent")),
+      el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => update({ topic: k, view: "topics" }) }, fitName(topicLabel(data, k), 36))),
+      el("td", { class: "track", "data-tip": `Topic ${topicLabel(data, k)}: ${percent(shares[k])} of its relevant words; in all documents ${percent(data.topics.prevalence[k])}` }, bar(0, shares[k], [0, 1], "accent")),
       el("td", { class: "number" }, percent(shares[k]))))));
 }

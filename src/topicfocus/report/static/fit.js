@@ -1,4 +1,4 @@
-// ---- view 5: how the model was fitted, and how good it is ----
+// ---- view 5: metrics, stability, the frontier, training curves and settings ----
 
 function drawFit(model, root, width) {
   const { data } = model;
@@ -11,19 +11,18 @@ function drawFit(model, root, width) {
       el("p", { class: "note" }, `${data.model}, topicfocus ${data.package}.`))));
 }
 
-/** All that a check of the fit's stability said. */
+/** All results of a stability check. */
 function stabilityCard(model) {
   const found = model.data.stability;
   if (!found) return null;
-  const checks = Object.entries(found.topics), whole = Object.entries(found.whole).filter(([name]) => name !== IN_WORDS);
-  return card("Stability", found.whole[IN_WORDS] ? el("p", {}, found.whole[IN_WORDS]) : null,
-    whole.length ? table("Stability", null, whole.map(([name, value]) => [name, shownValue(value)])) : null,
-    checks.length ? table("Stability of topics", ["topic", ...checks.map(([name]) => name)], model.data.topics.names.map((_, k) => [topicName(model.data, k), ...checks.map(([, values]) => shownValue(values[k]))]), {
+  const checks = Object.entries(found.topics);
+  return card("Stability", table("Stability", null, Object.entries(found.whole).map(([name, value]) => [name, shownValue(value)])),
+    table("Stability of topics", ["topic", ...checks.map(([name]) => name)], model.data.topics.names.map((_, k) => [topicLabel(model.data, k), ...checks.map(([, values]) => shownValue(values[k]))]), {
       texts: checks.flatMap(([, values], i) => (values.some((v) => typeof v === "string" && !/\d/.test(v)) ? [i + 1] : [])),
-    }) : null);
+    }));
 }
 
-/** Figures that are shares of documents. */
+/** Metrics that are fractions of documents. */
 const SHARES = ["accuracy", "in the 80% interval"];
 
 function figuresCard(model) {
@@ -36,23 +35,31 @@ function figuresCard(model) {
     const rows = Object.entries(found.figures);
     const shown = (name, value) => (value === undefined ? "–" : SHARES.includes(name) ? percent(value) : fixed(value, decimalsOf(rows.map(([, row]) => row[name]))));
     parts.push(data.targets.length > 1 ? el("h3", {}, target.name) : null,
-      table(`Metrics of ${target.name}`, ["predictions of", ...names], rows.map(([name, row]) => [name, ...names.map((n) => shown(n, row[n]))])),
+      table(`Metrics of ${target.name}`, ["model", ...names], rows.map(([name, row]) => [name, ...names.map((n) => shown(n, row[n]))])),
       el("p", { class: "note" }, `${format(found.n)} documents. ` + (data.held_out
         ? "The model was not fitted to them."
-        : "They may include training documents, for which metrics are better than for new ones.")
-        + (target.whole || target.kind === "ordinal" ? " Intervals end at whole numbers, or levels: they contain more than 80% if these are small or few." : "")));
+        : "They may include training documents, on which metrics are better than on new documents.")
+        + (target.whole || target.kind === "ordinal" ? " Intervals end at whole numbers or levels, and contain more than 80% if these are small or few." : "")));
   });
-  return card("Metrics", parts.length ? parts : el("p", { class: "muted" }, "No target was given with the documents."));
+  return card("Metrics", parts.length ? parts : el("p", { class: "muted" }, "The documents of this page have no target."), completenessNote(model));
 }
 
-/** Curves of the training: name of the axis, title, what to know, and the least that the axis shows. */
+/** How much of what the text tells about the target the topics capture. */
+function completenessNote(model) {
+  const found = model.data.completeness;
+  if (!found || found.share === null) return null;
+  if (!model.data.remainder) return el("p", { class: "note", id: "completeness" }, "A remainder of all words and pairs of words did not predict validation documents better than the topics alone, so the model has none.");
+  return el("p", { class: "note", id: "completeness" }, `Completeness: the topics capture ${percent(found.share)} ± ${percent(found.error)} of what the text tells about the target (deviance explained in ${found.documents} documents: ${fixed(found.topics, 3)} by the topics, ${fixed(found.both, 3)} with the remainder).`);
+}
+
+/** Training curves: axis, title, note, and the smallest range of the axis. */
 const CURVES = {
-  objective: { axis: "objective", title: "Training: objective", note: "What the fit maximises." },
-  validation: { axis: "explained share", title: "Training: validation documents", note: "The fraction of the deviance of the target that is explained for validation documents.", span: 0.1 },
+  objective: { axis: "objective", title: "Training: objective", note: "The function that the fit maximises." },
+  validation: { axis: "deviance explained", title: "Training: validation documents", note: "The fraction of the deviance of the target that is explained in the validation documents.", span: 0.1 },
   kept_words: { axis: "words kept", title: "Training: words kept", note: "", zero: true },
 };
 
-/** Whether a curve has anything to show: not a constant, nor one but for a last digit. */
+/** Whether a curve varies by more than `share` of its size. */
 function changes(values, share) {
   const known = values.filter((v) => v !== null);
   const [low, high] = extent(known);
@@ -65,7 +72,7 @@ function historyCards(model, width) {
   return Object.keys(CURVES).filter((name) => history[name] && history[name].filter((v) => v !== null).length > 1 && changes(history[name], name === "kept_words" ? 0.02 : 0))
     .map((name) => {
       const { axis, title, note, span, zero } = CURVES[name];
-      const jumps = name === "objective" && model.data.roots ? " At a jump the model was refitted to all documents, after all choices on validation documents." : "";
+      const jumps = name === "objective" && model.data.roots ? " At a jump, the model is refitted to all documents, after all choices on validation documents." : "";
       return card(title, figure(title, lineChart({
         width, height: Math.round(width * 0.55), label: `${axis} over ${epochs.length} steps`, x: "step", y: axis, span, zero,
         points: history[name].map((v, i) => [i + 1, v]),
@@ -73,12 +80,12 @@ function historyCards(model, width) {
     });
 }
 
-/** Figures of a search by the names that a reader knows; others have their own. */
+/** Names of the metrics of a search; others keep their own. */
 const FIGURES = { score_se: "±", inclusion: "fraction of tokens kept", smoothed_pmi: "smoothed PMI", jaccard: "same words", nogueira: "Nogueira's index" };
 const SETTINGS = { n_topics: "topics", inclusion_prior: "inclusion prior" };
 const frontierName = (name) => SETTINGS[name] || FIGURES[name] || name;
 
-/** What was tried, by share with a line for each number of topics; by topics where each has one share. */
+/** The settings of a search: one line per number of topics, over inclusion priors; or over numbers of topics. */
 function frontierCard(model, width) {
   const rows = model.data.fit.frontier;
   if (!rows || !rows.length) return null;
@@ -96,11 +103,11 @@ function frontierCard(model, width) {
   const decimals = Object.fromEntries(names.map((n) => [n, decimalsOf(rows.map((r) => r[n]))]));
   if ("score_se" in decimals) decimals.score_se = Math.max(decimals.score, 3);
   const head = [...settings, ...names].map(frontierName);
-  const isOwn = (r) => mine.includes(r.n_topics) && Math.abs(r[by] - own) <= 2e-3 * own; // it is told with three digits
+  const isOwn = (r) => mine.includes(r.n_topics) && Math.abs(r[by] - own) <= 2e-3 * own; // the page has three digits of it
   return card("Frontier",
-    el("p", {}, by === "n_topics" ? "Metrics by number of topics." : "Metrics by the fraction of tokens kept.",
+    el("p", {}, by === "n_topics" ? "Metrics by number of topics." : "Metrics by inclusion prior, the fraction of tokens to keep.",
       Number.isFinite(own) ? " The dashed line is this model." : "", others.length ? ` In grey: ${others.join(", ")} topics.` : "",
-      rows.some(error) ? " Bars: a standard error over folds to each side." : ""),
+      rows.some(error) ? " Bars: one standard error over folds in each direction." : ""),
     select("Metric", chosen, figures.map((n) => [n, frontierName(n)]), (figure) => update({ figure })),
     figure("Frontier", lineChart({
       width, height: Math.round(width * 0.55), label: `${frontierName(chosen)} by ${frontierName(by)}`, x: frontierName(by), y: frontierName(chosen), marks: true, at: Number.isFinite(own) ? own : null,

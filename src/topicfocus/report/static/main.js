@@ -1,9 +1,9 @@
-// ---- the page: header, tabs, what is selected, the view ----
+// ---- the page: header, tabs, filters, corrections, views ----
 
 const TITLES = { topics: "Topics", words: "Words", documents: "Documents", try: "Try it", fit: "Fit" };
 const DRAW = { topics: drawTopics, words: drawWords, documents: drawDocuments, try: drawTry, fit: drawFit };
 
-/** "500 of 2,000 held-out documents": figures are of all of them. */
+/** "500 of 2,000 held-out documents": metrics are computed from all of them. */
 function shownDocuments(data) {
   const shown = data.documents.row.length, all = Math.max(0, ...data.evaluation.map((found) => (found ? found.n : 0)));
   return `${format(shown)}${all > shown ? ` of ${format(all)}` : ""} ${data.held_out ? "held-out " : ""}documents`;
@@ -18,18 +18,18 @@ function header(model) {
     el("div", { class: "fields tools" },
       model.L > 1 ? effectChoice(model) : null,
       el("button", { type: "button", id: "theme", "data-key": "theme", onclick: () => { switchTheme(); update({}); } }, "Switch theme"),
-      el("button", { type: "button", id: "link", "data-tip": "A link to what is shown now", onclick: (event) => copyLink(event.currentTarget) }, "Copy link"),
-      el("button", { type: "button", id: "save", "data-tip": "This page as a file, with your names of topics in it", onclick: () => saveFile(fileName(data.title, "html"), "text/html", savedCopy()) }, "Save a copy")));
+      el("button", { type: "button", id: "link", "data-tip": "A link to what is shown now", onclick: (event) => copyText(event.currentTarget, location.href, "Link") }, "Copy link"),
+      el("button", { type: "button", id: "save", "data-tip": "This page as a file, with your corrections in it", onclick: () => saveFile(fileName(data.title, "html"), "text/html", savedCopy()) }, "Save a copy")));
 }
 
-/** What a view is about while no class is chosen. */
-const NO_CLASS = { topics: "each topic’s own class", documents: "the class predicted", try: "the class predicted" };
+/** The class that each view shows while none is chosen. */
+const NO_CLASS = { topics: "the class of each topic", documents: "the predicted class", try: "the predicted class" };
 
-/** Which class or target effects are on. */
+/** The choice of a class or target. */
 function effectChoice(model) {
   const every = model.data.predictors.map((p, l) => [l, p.name]);
   const own = model.data.targets[model.data.predictors[0].target].kind === "categorical" ? NO_CLASS[state.view] : undefined;
-  return select("Effect on", own ? state.predictor ?? "" : effectOn(), own ? [["", own], ...every] : every,
+  return select("Outcome", own ? state.predictor ?? "" : effectOn(), own ? [["", own], ...every] : every,
     (l) => update({ predictor: l === "" ? null : Number(l), box: null }));
 }
 
@@ -47,35 +47,36 @@ function tabs() {
   }, TITLES[view])));
 }
 
-/** What the views are narrowed to, and the way back. */
+/** The filters of the views, each with a button that removes it. */
 function selection(model) {
   const { data } = model;
-  const chip = (text, patch) => el("button", { type: "button", class: "chip", "aria-label": `${text}: show all again`, onclick: () => update(patch) }, text, el("small", {}, "×"));
+  const chip = (text, patch) => el("button", { type: "button", class: "chip", "aria-label": `Remove the filter ${text}`, onclick: () => update(patch) }, text, el("small", {}, "×"));
   const parts = [];
-  if (state.topic !== null) parts.push(chip(`topic ${state.topic}: ${fitName(topicName(data, state.topic), 40)}`, { topic: null }));
+  if (state.topic !== null) parts.push(chip(`topic ${fitName(topicLabel(data, state.topic), 40)}`, { topic: null }));
   if (state.word !== null) parts.push(chip(`word: ${shorten(wordName(model, state.word), 40)}`, { word: null }));
-  if (state.box) parts.push(chip("brushed documents", { box: null, doc: null }));
-  return parts.length ? [el("span", { class: "muted" }, "Selected:"), ...parts]
+  if (state.box) parts.push(chip("selected documents", { box: null, doc: null }));
+  return parts.length ? [el("span", { class: "muted" }, "Filtered by:"), ...parts]
     : [el("span", { class: "muted" }, "Choose a topic or a word to filter the other views.")];
 }
 
 function start(data) {
   const model = makeModel(data);
   readTheme();
-  readNames(data);
+  readCorrections(data);
   readAddress(model);
   const app = document.getElementById("app");
   const bar = el("div", { class: "selection", role: "status", "aria-label": "Selection" });
-  const top = el("div", { class: "top" });
+  const top = el("div", { class: "top" }), collected = el("div", { role: "status", "aria-label": "Corrections" });
   const panels = Object.fromEntries(VIEWS.map((view) => [view, el("div", { role: "tabpanel", id: `panel-${view}`, "aria-labelledby": `tab-${view}`, tabindex: -1, class: "panel" })]));
   const row = tabs();
-  app.replaceChildren(top, el("nav", { "aria-label": "Views" }, row), bar, el("main", {}, VIEWS.map((view) => panels[view])));
+  app.replaceChildren(top, el("nav", { "aria-label": "Views" }, row), bar, collected, el("main", {}, VIEWS.map((view) => panels[view])));
 
   const draw = (view, width) => DRAW[view](model, panels[view], width);
   const width = () => (panels[state.view].clientWidth || 1000);
   const refresh = () => {
     redraw(top, header(model));
     redraw(bar, selection(model));
+    redraw(collected, correctionsCard(model));
     for (const view of VIEWS) {
       const active = view === state.view;
       panels[view].hidden = !active;
@@ -86,7 +87,7 @@ function start(data) {
     }
     draw(state.view, width());
   };
-  // Typing must not be interrupted: only what follows from the text is drawn again.
+  // While somebody types, only what depends on the text is drawn again.
   const refreshTry = () => {
     redraw(panels.try.querySelector("#try-result"), tryOutput(model));
     redraw(panels.try.querySelector("#try-words"), tryWords(model));
@@ -103,7 +104,7 @@ function start(data) {
     hideTip();
     reveal(changed);
   });
-  // Where there is one column, what was chosen is drawn far below, and must be brought into view.
+  // With one column, scroll to the card of what was chosen, which is far below.
   const CARDS = { topics: ["topic", "topic-card"], words: ["word", "word-card"], documents: ["doc", "document"] };
   const reveal = (changed) => {
     if (changed.includes("view") && scrollY > row.offsetTop) scrollTo(0, row.offsetTop);
@@ -118,22 +119,22 @@ function start(data) {
   });
   addEventListener("hashchange", () => { readAddress(model); refresh(); });
   addEventListener("beforeprint", () => {
-    // Paper shows all views, one after the other, and every topic.
+    // Print all views, and every topic.
     state.printing = true;
     for (const view of VIEWS) { panels[view].hidden = false; draw(view, 720); }
   });
   addEventListener("afterprint", () => { state.printing = false; refresh(); });
   watchTips(document.body);
   refresh();
-  // For tests, and for whoever wants to try more than one text.
+  // For tests, and for scripts that predict many texts.
   window.topicfocus = {
     predict: (text, off) => predictText(model, text, tryGiven(model), off),
     reach: (k, l) => reach(model, k, l), wordEffect: (v, l) => wordEffect(model, v, l), shade: (l) => fullShade(model, l),
     predictCounts: (pairs, given) => predictCounts(model, new Map(pairs), given || tryGiven(model)),
     predictDocument: (d) => predictCounts(model, documentCounts(data, d), documentGiven(model, d)),
-    savedCopy, state, update,
+    savedCopy, corrections: () => correctionsToml(data), state, update,
   };
-  // The page is drawn and answers: benchmarks/explorer.py reads when.
+  // benchmarks/explorer.py reads the time of this mark.
   performance.mark("topicfocus-ready");
   document.documentElement.dataset.ready = "true";
 }

@@ -1,6 +1,6 @@
-// ---- what can be taken along: a chart as SVG, its data as CSV, a link ----
+// ---- saving: a chart as SVG, its data as CSV, a link ----
 
-/** What a drawing's look depends on: style sheets do not travel with it. */
+/** Properties that are written into a saved drawing, which has no style sheet. */
 const LOOK = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin",
   "stroke-opacity", "opacity", "font-size", "font-weight", "font-family", "text-anchor", "paint-order", "visibility"];
 
@@ -15,9 +15,9 @@ function fileName(title, ending) {
   return `${title.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60) || "chart"}.${ending}`;
 }
 
-/** A drawing as a file that looks the same elsewhere. */
+/** A drawing as an SVG file with its styles. */
 function svgText(root) {
-  // A drawing that is not in the page has no style yet.
+  // Styles are computed only for drawings in the page.
   const lodge = root.isConnected ? null : el("div", { class: "lodge", "aria-hidden": "true" }, root);
   if (lodge) document.body.append(lodge);
   const copy = root.cloneNode(true);
@@ -39,7 +39,7 @@ function svgText(root) {
   return '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(copy);
 }
 
-/** Rows as CSV. A text that a spreadsheet would take for a formula gets an apostrophe in front. */
+/** Rows as CSV. A text that a spreadsheet would read as a formula starts with an apostrophe. */
 function csvText(head, rows) {
   const cell = (value) => {
     if (value === null || value === undefined) return "";
@@ -50,7 +50,7 @@ function csvText(head, rows) {
   return [head, ...rows].map((row) => row.map(cell).join(",")).join("\r\n") + "\r\n";
 }
 
-/** Buttons that save a chart. `drawing`: makes or finds its SVG; `data`: {head, rows}, made when asked for. */
+/** Buttons that save a chart. `drawing` and `data` return its SVG and its {head, rows}. */
 function savers(title, drawing, data) {
   return el("div", { class: "savers" },
     el("button", { type: "button", class: "quiet", "aria-label": `Save ${title} as SVG`, onclick: () => saveFile(fileName(title, "svg"), "image/svg+xml", svgText(drawing())) }, "SVG"),
@@ -86,17 +86,17 @@ function barsDrawing(title, rows, { label, at = null, dots: asDots = false } = {
   return root;
 }
 
-/** The address of what is shown, into the clipboard; where there is none, it is shown to be copied. */
-async function copyLink(button) {
-  const said = button.textContent;
+/** Copy a text to the clipboard; without a clipboard, show it in a field. `what` names it. */
+async function copyText(button, text, what) {
+  const label = button.textContent;
   try {
-    await navigator.clipboard.writeText(location.href);
-    button.textContent = "Link copied";
+    await navigator.clipboard.writeText(text);
+    button.textContent = `${what} copied`;
   } catch (error) {
-    const field = el("input", { type: "text", readonly: true, value: location.href, "aria-label": "Link to what is shown", class: "link-field" });
+    const field = el("textarea", { readonly: true, rows: 1, value: text, "aria-label": what, class: "link-field" });
     button.after(field);
     field.select();
     field.addEventListener("blur", () => field.remove());
   }
-  setTimeout(() => { button.textContent = said; }, 2000);
+  setTimeout(() => { button.textContent = label; }, 2000);
 }

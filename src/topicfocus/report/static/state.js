@@ -1,25 +1,28 @@
-// ---- what is selected: one object, kept in the address so that a link shows the same ----
+// ---- the state: what is selected, kept in the address so that a link shows the same ----
 
 const VIEWS = ["topics", "words", "documents", "try", "fit"];
 
 const state = {
   view: "topics", topic: null, word: null, doc: null, predictor: null,
   by: null, relevance: null, x: null, y: null, query: "", box: null, order: "instructive", page: 0, parts: "words",
-  // null: the example that the page begins with.
-  text: null, codes: null, off: [], exposure: null, covariates: null, figure: null, names: {}, printing: false,
+  // null: the example with which the page opens.
+  text: null, codes: null, off: [], exposure: null, covariates: null, figure: null, printing: false,
+  // Corrections: names and pairs of topics by component, columns of words.
+  names: {}, drop: [], merge: [],
+  all: false, // whether the story lists all topics
 };
 
 const listeners = [];
 
 /** Orders of a topic's words; "probability" is "relevance" with λ = 1. */
 const WORD_ORDERS = { distinctive: "distinctiveness", probability: "probability", relevance: "relevance", frex: "frequency and exclusivity (FREX)" };
-/** Orders that this model has: not every model has distinctive words. */
+/** The orders that this model has; not every model has distinctive words. */
 const wordOrders = (data) => Object.entries(WORD_ORDERS).filter(([by]) => by !== "distinctive" || data.topics.distinctive);
 
-/** What the page begins with: the order of words that Python's `top_words` has, too. */
+/** The initial order of words, that of `top_words` in Python. */
 const usual = { by: null, relevance: null };
 
-/** The linear predictor that views are about: the one chosen, else the first. */
+/** The linear predictor of the views: the one chosen, else the first. */
 function effectOn() {
   return state.predictor ?? 0;
 }
@@ -34,7 +37,7 @@ function update(patch) {
   listeners.forEach((listener) => listener(Object.keys(patch)));
 }
 
-/** `step`: whether the browser's Back should come here again. */
+/** Write the state to the address; `step`: as a new entry of the browser's history. */
 function writeAddress(step) {
   const out = new URLSearchParams();
   out.set("view", state.view);
@@ -97,7 +100,7 @@ function readAddress(model) {
     .filter(([v, n]) => v !== null && v !== undefined && n > 0 && n < 1e6);
 }
 
-// -- light or dark: what this browser was told last ---------------------------------------------------
+// -- the theme, which the browser remembers ---------------------------------------------------
 
 const THEME = "topicfocus:theme";
 
@@ -106,7 +109,7 @@ function readTheme() {
     const saved = localStorage.getItem(THEME);
     if (saved === "light" || saved === "dark") document.documentElement.dataset.theme = saved;
   } catch (error) {
-    // No storage here: the system decides.
+    // No storage here: the theme of the system.
   }
 }
 
@@ -121,52 +124,15 @@ function switchTheme() {
   }
 }
 
-// -- names of topics: from the saved page, then from this browser ------------------------------------
-
-function nameKey(data) {
-  return `topicfocus:${data.key}`;
-}
-
-function readNames(data) {
-  const saved = JSON.parse(document.getElementById("names").textContent);
-  let own = {};
-  try {
-    own = JSON.parse(localStorage.getItem(nameKey(data)) || "{}");
-  } catch (error) {
-    // No storage here: names last as long as the page, and in its saved copies.
-  }
-  for (const source of [saved, own]) {
-    for (const [k, name] of Object.entries(source || {})) {
-      if (whole(k, data.topics.names.length) !== null && typeof name === "string") state.names[k] = name;
-    }
-  }
-}
-
-function rename(data, k, name) {
-  const names = { ...state.names };
-  if (name.trim() && name !== data.topics.names[k]) names[k] = name.trim();
-  else delete names[k];
-  try {
-    localStorage.setItem(nameKey(data), JSON.stringify(names));
-  } catch (error) {
-    // As above.
-  }
-  update({ names });
-}
-
-function topicName(data, k) {
-  return state.names[k] ?? data.topics.names[k];
-}
-
-/** This page with the names in it, as a file. */
+/** This page with the corrections in it, as a file. */
 function savedCopy() {
   const copy = document.documentElement.cloneNode(true);
   copy.removeAttribute("data-theme");
   copy.removeAttribute("data-ready");
   copy.querySelector("#app").replaceChildren();
   copy.querySelector("#tip")?.remove();
-  const json = JSON.stringify(state.names)
+  const json = JSON.stringify(Object.fromEntries(CORRECTIONS.map((name) => [name, state[name]])))
     .replace(/[<>&\u2028\u2029]/g, (c) => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0"));
-  copy.querySelector("#names").textContent = json;
+  copy.querySelector("#corrections").textContent = json;
   return "<!doctype html>\n" + copy.outerHTML;
 }

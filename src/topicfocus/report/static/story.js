@@ -4,7 +4,7 @@ const MOST_NAMED = 3;
 const MOST_CLASSES = 4;
 
 function shortName(model, k, length = 72) {
-  return fitName(topicName(model.data, k), length);
+  return fitName(topicLabel(model.data, k), length);
 }
 
 /** Parts of a sentence, with commas and an "and". */
@@ -12,14 +12,14 @@ function listedParts(parts) {
   return parts.flatMap((part, i) => (i === 0 ? [part] : [i === parts.length - 1 ? " and " : ", ", part]));
 }
 
-/** “a”, a link to its topic, in the colour of what it does to predictor l. */
+/** A link to topic k, by its number and name, in the colour of its effect on predictor l. */
 function namedTopic(model, k, l) {
   // No button, which would not break over two lines.
   const go = () => update({ topic: k, view: "topics" });
   return el("span", {
     role: "link", tabindex: 0, class: `link ${topicKind(model, k, l)}`, "data-key": `story-${k}-${l}`, "data-tip": topicTip(model, k, l),
     onclick: go, onkeydown: (event) => { if (event.key === "Enter") go(); },
-  }, `“${shortName(model, k)}”`);
+  }, shortName(model, k));
 }
 
 /** A label without the kind of a code and what is in brackets: "Respiratory" of "ad: Respiratory (Organ System)". */
@@ -27,12 +27,13 @@ function plainName(label) {
   return label.replace(/^\w{1,6}: /, "").replace(/(.) \(.*$/, "$1");
 }
 
-/** How far a topic goes, its name, and what it is about: −0.55 “bland, dry” (with rice, chicken). */
+/** One line of the story: the difference, the topic, the two predictions, and the interval. */
 function driver(model, k, l, decimals, unit) {
-  const { data } = model, about = data.topics.context ? data.topics.context[k].slice(0, 3).map((v) => plainName(wordName(model, v))) : [];
-  while (about.join(", ").length > 40 && about.length > 1) about.pop();
-  return [el("strong", { class: "amount" }, `${changeShort(model, reach(model, k, l).change, l, decimals)}${unit ? ` ${unit}` : ""}`), " ", namedTopic(model, k, l),
-    about.length ? el("span", { class: "muted with" }, ` (with ${about.join(", ")})`) : ""];
+  const r = reach(model, k, l), change = (x) => changeShort(model, x, l, decimals);
+  const ends = r.from === null ? "" : `${levelText(model, r.from, l, r.change)} to ${levelText(model, r.to, l, r.change)}`;
+  const interval = r.low === null ? "" : `; held-out ${change(r.estimate)} (${change(r.low)} to ${change(r.high)})`;
+  return [el("strong", { class: "amount" }, `${change(r.change)}${unit ? ` ${unit}` : ""}`), " ", namedTopic(model, k, l),
+    ends ? el("span", { class: "muted ends" }, ` ${ends}${interval}`) : null];
 }
 
 /** Topics whose interval excludes zero and whose change is not negligible, the strongest first: [raise, lower]. */
@@ -48,33 +49,38 @@ function storyCard(model, l) {
   const target = data.targets[data.predictors[l].target];
   const sentences = ownClasses(model) ? classStory(model, target) : numberStory(model, l);
   const warnings = data.warnings.map((text) => el("p", { class: "warning", role: "note" }, el("strong", {}, "Warning: "), text));
-  return el("section", { class: "card story", "aria-label": "In short" }, warnings, sentences, figuresStory(model, l), stabilityStory(model));
+  return el("section", { class: "card story", "aria-label": "In short" }, warnings, sentences, figuresStory(model, l), stabilityStory(model), nextStory());
 }
 
-/** Which topics raise it and which lower it, and how far; the strongest first. */
+/** Topics with higher and with lower predictions, the strongest first. */
 function numberStory(model, l) {
   const { data } = model, target = data.targets[data.predictors[l].target];
-  const all = movers(model, l), [up, down] = all.map((list) => list.slice(0, MOST_NAMED));
-  if (!up.length && !down.length) return [el("p", {}, `No topic has an interval that excludes zero for ${thing(model, l)}.`)];
-  // As many decimals in all of them, and what they are said once.
+  const all = movers(model, l), named = all.map((list) => list.slice(0, state.all ? list.length : MOST_NAMED)), [up, down] = named;
+  if (!up.length && !down.length) return [el("p", {}, `No topic has a difference in ${thing(model, l)} with an interval that excludes zero.`)];
+  // The same number of decimals in all of them, and the unit once.
   const sizes = [...up, ...down].map((k) => Math.abs(reach(model, k, l).change));
   const decimals = Math.max(changeDecimals(Math.max(...sizes)), Math.min(6, Math.ceil(-Math.log10(Math.min(...sizes)))));
   const unit = unitOfChange(model, l);
-  // One a line, the amount first: a sentence of them is a wall of text on a phone.
-  const lines = (list, n, ...head) => (list.length ? el("div", {}, el("p", {}, head), driverList(list.map((k, i) => driver(model, k, l, decimals, i === 0 ? unit : "")), n - list.length)) : null);
-  const other = target.kind === "bernoulli" ? `, so that “${target.labels[0]}” is likelier` : "";
+  const unsure = model.K - all[0].length - all[1].length;
+  const other = target.kind === "bernoulli" ? ` (higher of “${target.labels[0]}”)` : "";
+  const side = (i, word, kind) => (named[i].length ? el("div", {},
+    el("p", {}, el("strong", { class: kind }, word), " ", el("strong", {}, thing(model, l)), `${i ? other : ""} in documents with more of topic`),
+    driverList(named[i].map((k, j) => driver(model, k, l, decimals, j === 0 ? unit : "")), all[i].length - named[i].length)) : null);
   return [
-    data.effects ? el("p", { class: "note" }, `Changes of ${thing(model, l)}${isClass(target) ? ", in percentage points" : ""}, from documents with little of a topic to documents with much of it. In a typical document: ${levelText(model, data.effects.typical[l], l)}${scaleText(model, l)}.`) : null,
-    el("div", { class: "sides" }, lines(up, all[0].length, "What ", el("strong", { class: "up" }, "raises"), " ", el("strong", {}, thing(model, l)), ":"),
-      lines(down, all[1].length, "What ", el("strong", { class: "down" }, "lowers"), " ", up.length ? `it${other}:` : [el("strong", {}, thing(model, l)), `${other}:`])),
+    el("div", { class: "sides" }, side(0, "Higher", "up"), side(1, "Lower", "down")),
     covariateStory(model, l),
-    el("p", { class: "note" }, data.topics.context ? el("span", { class: "with" }, "In brackets: frequent words of these documents that are not in the topic. ") : "", "These are associations in the documents, not causes."),
+    data.effects ? el("p", { class: "note" }, `Differences${isClass(target) ? ", in percentage points," : ""} between documents with little and with much of a topic (${quantileText(data.effects, 0)} and ${quantileText(data.effects, 1)} percentile); ${levelText(model, data.effects.typical[l], l)} in a typical document${scaleText(model, l)}. ${unsure ? `Not listed: ${unsure} ${unsure === 1 ? "topic" : "topics"} with a negligible difference${data.effects.lower ? ", or with an interval that includes zero" : ""}. ` : ""}${data.effects.lower ? "Held-out: the same difference estimated in the held-out documents, with its 95% interval. " : ""}These are associations, not causes.`) : null,
   ];
 }
 
-/** Lines of what drives the target, and how many more there are. */
+function capital(text) {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Lines of the story, and a button that shows the others. */
 function driverList(rows, more) {
-  return el("ul", { class: "plain drivers" }, rows.map((row) => el("li", {}, row)), more > 0 ? el("li", { class: "muted" }, `and ${more} more`) : null);
+  return el("ul", { class: "plain drivers" }, rows.map((row) => el("li", {}, row)),
+    more > 0 ? el("li", {}, el("button", { type: "button", class: "link", "data-key": "story-all", onclick: () => update({ all: true }) }, `Show ${more} more`)) : null);
 }
 
 /** What a change is measured in: points of a probability, or the target, where its name is not a sentence. */
@@ -84,42 +90,36 @@ function unitOfChange(model, l) {
   return isClass(target) ? "points" : target.name !== "target" && target.name.length <= 16 ? target.name : "";
 }
 
-/** From where to where a number goes: a change of 0.2 is much or little by that. */
+/** The range of a number, by which a difference of 0.2 is large or small. */
 function scaleText(model, l) {
   const { data } = model, target = data.targets[data.predictors[l].target];
   if (isClass(target)) return "";
   const [low, high] = target.levels ? [target.levels[0], target.levels[target.levels.length - 1]] : target.limits || [null, null];
   if (typeof low === "number" && typeof high === "number") return `, on a scale from ${format(low)} to ${format(high)}`;
   const [least, most] = data.effects.observed[l];
-  return least === null ? "" : `; training documents have ${format(least)} to ${format(most)}`;
+  return least === null ? "" : `; training documents range from ${format(least)} to ${format(most)}`;
 }
 
-/** What goes up: the target, or the probability of a class. */
+/** The predicted quantity: "predicted stars", or the probability of a class. */
 function thing(model, l) {
   const target = model.data.targets[model.data.predictors[l].target];
-  return isClass(target) ? `the probability of “${predictorName(model, l)}”` : target.kind === "poisson" ? `the expected ${predictorName(model, l)}` : `the predicted ${predictorName(model, l)}`;
+  return isClass(target) ? `probability of “${predictorName(model, l)}”` : `${target.kind === "poisson" ? "expected" : "predicted"} ${predictorName(model, l)}`;
 }
 
-/** What goes, as the subject of a sentence: targets are called in the plural ("stars") and in the singular. */
-function moving(model, l) {
-  const target = model.data.targets[model.data.predictors[l].target];
-  return isClass(target) ? `${thing(model, l)} goes` : `the ${target.kind === "poisson" ? "expectation" : "prediction"} goes`;
-}
-
-/** Classes, each with the topic that speaks for it most. */
+/** Classes, each with the topic that increases its probability most. */
 function classStory(model, target) {
   const { data } = model;
   const best = target.labels.map((label, c) => {
     const l = target.first + c;
     const k = Array.from({ length: model.K }, (_, j) => j).sort((a, b) => reach(model, b, l).change - reach(model, a, l).change)[0];
     return { label, k, l, change: reach(model, k, l).change };
-  }).sort((a, b) => b.change - a.change).slice(0, MOST_CLASSES);
-  const more = target.labels.length - best.length;
-  const far = ({ k, l }) => (reach(model, k, l).shares ? ` (${share(reach(model, k, l).from)} to ${share(reach(model, k, l).to)})` : "");
+  }).sort((a, b) => b.change - a.change);
+  const shown = state.all ? best : best.slice(0, MOST_CLASSES);
+  const far = ({ k, l }) => (reach(model, k, l).shares ? ` ${share(reach(model, k, l).from)} to ${share(reach(model, k, l).to)}` : "");
   return [
-    el("p", {}, `${model.K} topics distinguish ${target.labels.length} classes of ${target.name}${more ? `; the ${best.length} largest differences` : ""}${data.effects ? ", with the probability of the class in documents with little and with much of the topic" : ""}:`),
-    driverList(best.map((one) => [namedTopic(model, one.k, one.l), " predicts ", el("strong", {}, one.label), el("span", { class: "muted" }, far(one))]), more),
-    el("p", { class: "note" }, confusedText(model, target))];
+    el("p", {}, `${model.K} topics distinguish ${target.labels.length} classes of ${target.name}. `, el("strong", {}, "The probability of a class is higher"), " in documents with more of topic"),
+    driverList(shown.map((one) => [el("strong", {}, one.label), " ← ", namedTopic(model, one.k, one.l), el("span", { class: "muted" }, far(one))]), best.length - shown.length),
+    el("p", { class: "note" }, data.effects ? "The percentages are the probability of the class in documents with little and with much of the topic. " : "", confusedText(model, target), "These are associations in the documents, not causes.")];
 }
 
 function confusedText(model, target) {
@@ -127,23 +127,23 @@ function confusedText(model, target) {
   if (!found || !found.confusion) return "";
   let worst = null;
   found.confusion.forEach((row, a) => row.forEach((n, p) => { if (a !== p && n && (!worst || n > worst.n)) worst = { a, p, n }; }));
-  return worst ? `Most frequent error: “${target.labels[worst.a]}” is predicted as “${target.labels[worst.p]}” (${format(worst.n)} documents). ` : "";
+  return worst ? `Most frequent error: ${format(worst.n)} documents of “${target.labels[worst.a]}” are predicted as “${target.labels[worst.p]}”. ` : "";
 }
 
-/** Which figure says most, by kind of target. */
+/** The metric of the story, the first one that the target has. */
 const HEADLINE = ["R²", "AUC", "accuracy", "mean deviance", "RMSE"];
 
-/** What figures mean, for those who do not meet them every day. */
+/** Definitions of the metrics. */
 const MEANING = {
   "R²": "The fraction of the variance of the target that is explained: 0 for a constant prediction, 1 for a perfect one.",
-  AUC: "The chance that a document of the class is given a higher probability than another one: 0.5 is guessing, 1 never wrong.",
-  accuracy: "The share of documents whose class is predicted right.",
+  AUC: "The probability that a document of the class has a higher prediction than a document of another class: 0.5 for random predictions, 1 for a perfect ranking.",
+  accuracy: "The fraction of documents whose class is predicted correctly.",
 };
 
-/** The same in a few words with the figure itself; "" where it speaks for itself. */
+/** A metric in words; empty where its name is enough. */
 function inWords(name, value, target) {
   if (name === "R²" && value > 0) return ` (${percent(value)} of the variance explained)`;
-  if (name === "AUC" && target.kind === "bernoulli") return ` (of one “${target.labels[1]}” and one “${target.labels[0]}”, it ranks the first higher in ${percent(value)} of pairs)`;
+  if (name === "AUC" && target.kind === "bernoulli") return ` (in ${percent(value)} of pairs, “${target.labels[1]}” has a higher probability in the document of this class)`;
   return "";
 }
 
@@ -152,35 +152,35 @@ function figuresStory(model, l) {
   const kept = keptWords(model), all = data.words.names.length;
   const words = kept < all ? `${fixed(kept, 0)} of ${fixed(all, 0)} words` : `All ${fixed(all, 0)} words`;
   const t = data.predictors[l].target, found = data.evaluation[t];
-  if (!found) return el("p", { class: "muted" }, `${words} are in the topics. No target was given with the documents, so the page has no prediction metrics.`);
+  if (!found) return el("p", { class: "muted" }, `${words} are in the topics. The documents of this page have no target, so there are no prediction metrics.`);
   const rows = Object.entries(found.figures), [, own] = rows[0];
   const name = data.targets[t].kind === "categorical" ? "accuracy" : HEADLINE.find((n) => own[n] !== undefined);
   const value = (row) => (SHARES.includes(name) ? percent(row[name]) : fixed(row[name], 2));
   const others = rows.slice(1).filter(([, row]) => row[name] !== undefined).map(([who, row]) => `${who} ${value(row)}`);
-  const where = data.held_out ? `on ${fixed(found.n, 0)} documents that the model was not fitted to` : `on ${fixed(found.n, 0)} documents (which may include training documents)`;
-  return el("p", {}, el("strong", {}, words), ` reach ${name} `, el("strong", { id: "headline", "data-tip": MEANING[name] || null }, value(own)), inWords(name, own[name], data.targets[t]), ` ${where}`, others.length ? `; ${others.join(", ")}` : "", ".");
+  const where = data.held_out ? `on ${fixed(found.n, 0)} held-out documents` : `on ${fixed(found.n, 0)} documents, which may include training documents`;
+  return el("p", {}, el("strong", {}, "How well it predicts: "), `${words} reach ${name} `, el("strong", { id: "headline", "data-tip": MEANING[name] || null }, value(own)), inWords(name, own[name], data.targets[t]), ` ${where}`, others.length ? `; ${others.join(", ")}` : "", ".");
 }
 
-/** The entry of a check of the fit that is a sentence. */
-const IN_WORDS = "in words";
-
-/** Of a check of the fit: what it says about the whole. */
+/** Results of a stability check about the whole model. */
 function stabilityStory(model) {
-  const found = model.data.stability;
-  const whole = found ? Object.entries(found.whole) : [];
-  if (!whole.length) return null;
-  if (found.halves) return halvesStory(model, found);
-  if (found.whole[IN_WORDS]) return el("p", { id: "stability" }, found.whole[IN_WORDS]);
-  return el("p", { id: "stability" }, "Stability: ", whole.slice(0, 6).map(([name, value]) => `${name} ${shownValue(value)}`).join(", "), whole.length > 6 ? " (more in Fit)." : ".");
+  if (model.data.stability) return halvesStory(model, model.data.stability);
+  return el("p", { class: "muted", id: "stability" }, el("strong", {}, "Stability: "), "not checked. ", el("code", {}, "topicfocus fit --stability 10"), " or ", el("code", {}, "topicfocus.stability"), " shows which topics and words replicate in halves of the documents.");
 }
 
-/** Of halves of the documents: which topics do not come back, how many words, and what predictions have in common. */
+/** What a reader can do with the page. */
+function nextStory() {
+  const go = (view, text) => el("button", { type: "button", class: "link", "data-key": `next-${view}`, onclick: () => update({ view }) }, text);
+  return el("p", { id: "next" }, el("strong", {}, "Next: "), "choose a topic below to see its words and documents, and to rename it, merge it or drop words. ",
+    go("documents", "See the largest errors"), ", or ", go("try", "predict a text of your own"), ".");
+}
+
+/** Which topics and how many words do not replicate in halves of the documents. */
 function halvesStory(model, { halves, whole, words }) {
   const gone = halves.topics.map((t, k) => (t.same ? -1 : k)).filter((k) => k >= 0);
   const lost = Array.from({ length: words.frequency.length }, (_, v) => v).filter((v) => comesAndGoes(model, v)).length;
-  return el("p", { id: "stability" }, `Fitted to ${shownValue(whole["pairs of halves"])} pairs of halves of the documents, `,
+  return el("p", { id: "stability" }, el("strong", {}, "Stability: "), `fitted to ${shownValue(whole["pairs of halves"])} pairs of halves of the documents, `,
     gone.length ? [`${gone.length} of ${model.K} topics ${gone.length === 1 ? "does" : "do"} not replicate: `, listedParts(gone.map((k) => namedTopic(model, k, effectOn())))] : "all topics replicate",
-    `. Words of the model that are kept in less than half of the halves: ${format(lost)}. Predictions of two halves correlate by ${shownValue(whole["correlation of predictions of two halves"])}. More in Fit.`);
+    `. ${format(lost)} words of the model are kept in less than half of the halves. The predictions of two halves have the correlation ${shownValue(whole["correlation of predictions of two halves"])}. More in Fit.`);
 }
 
 function shownValue(value) {

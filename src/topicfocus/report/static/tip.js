@@ -1,4 +1,4 @@
-// ---- tooltips: one box that says what is under the pointer, or has the focus ----
+// ---- tooltips: one box for the element under the pointer or with the focus ----
 
 const tip = el("div", { id: "tip", role: "tooltip", hidden: true });
 
@@ -27,7 +27,7 @@ function watchTips(root) {
   root.addEventListener("pointerleave", hideTip);
   root.addEventListener("focusin", (event) => {
     const at = event.target.closest("[data-tip]");
-    // A click focuses as well: then the pointer has shown it already.
+    // A click focuses, too; then the pointer has shown the tooltip.
     if (!at || !at.matches(":focus-visible")) return;
     const box = at.getBoundingClientRect();
     showTip(at.dataset.tip, box.left + 20, box.bottom - 14);
@@ -54,7 +54,7 @@ function nearest(points, [x, y], reach = 20) {
   return best;
 }
 
-/** Tooltips of points that are one path, or lie under a surface. `said`: from number to text. */
+/** Tooltips of the points under a surface; `said` returns the text of a point. */
 function tipNearest(surface, root, points, said) {
   surface.addEventListener("pointermove", (event) => {
     const i = event.buttons ? -1 : nearest(points, placeIn(root, event));

@@ -1,6 +1,10 @@
-// ---- view 1: topics by their effect, their words, their documents ----
+// ---- view 1: topics by predicted difference, with their words and documents ----
 
 const SHOWN_WORDS = 20;
+/** Words in the row of a topic, and their characters; characters of its context words. */
+const ROW_WORDS = 9, ROW_CHARACTERS = 130, CONTEXT_CHARACTERS = 60;
+/** More topics than this scroll in their list. */
+const MOST_ROWS = 25;
 
 /** β_kv as the model has it, for kept row `row`. */
 function probability(model, row, k) {
@@ -14,7 +18,7 @@ function topWords(model, k) {
   if (state.by === "frex") return frexWords(model, k);
   if (state.by === "distinctive") return distinctiveWords(model, k);
   const lambda = state.by === "probability" ? 1 : state.relevance, volume = data.topics.volume[k];
-  // The best so far, in order: thousands of words need not be sorted for twenty of them.
+  // Keep the best words so far in order, instead of sorting thousands of them.
   const best = [];
   for (let row = 0; row < kept.length; row++) {
     const beta = (W[row * K + k] * sizes[row]) / volume;
@@ -74,43 +78,34 @@ function topicEffect(model, k, l) {
   return model.data.intercept[l] + model.coef[l][k];
 }
 
-function topicError(model, k, l) {
-  const errors = model.data.topics.error;
-  return errors && errors[k][l] !== null ? errors[k][l] : null;
-}
-
 function drawTopics(model, root, width) {
   const { data } = model;
   const order = listedTopics(model), chosen = state.topic ?? order[0];
   const l = effectOn(), target = data.targets[data.predictors[l].target];
-  // Before a class is chosen, all of them are the picture.
+  // While no class is chosen, the table of topics and classes comes first.
   const heat = target.kind === "categorical" ? heatCard(model, chosen, target, inner(width, 1.3)) : null, first = state.predictor === null;
   redraw(root, [
     storyCard(model, l),
     el("div", { class: "columns" },
-      el("div", {}, first ? heat : null, el("section", { class: "card first" }, el("h2", {}, ownClasses(model) ? "Topics by the class they predict" : "Topics by effect"), forest(model, order, chosen), forestNote(model, l)), ownClasses(model) ? null : covariateCard(model, l),
+      el("div", {}, first ? heat : null, el("section", { class: "card first" }, el("h2", {}, ownClasses(model) ? "Topics by class" : "Topics by predicted difference"), forest(model, order, chosen), forestNote(model, l)), ownClasses(model) ? null : covariateCard(model, l),
         heat && !first ? heat : null,
         ...groupCards(model, chosen, inner(width, 1.3)), topicDocuments(model, chosen)),
       el("div", { class: "beside" }, topicCard(model, chosen, topicOn(model, chosen)))),
     state.printing ? el("div", { class: "every" }, order.filter((k) => k !== chosen).map((k) => topicCard(model, k, topicOn(model, k)))) : null]);
 }
 
-/** What the scale is, and what an interval is. */
+/** How to read the plot of topics. */
 function forestNote(model, l) {
-  const { data } = model, target = data.targets[data.predictors[l].target], e = data.effects;
-  if (!e) return el("p", { class: "note" }, "No documents were given, so these are the coefficients, less their average: how far a document of one topic alone would be from one without words. ", shareNote());
-  const seen = e.observed[l], limits = isClass(target) ? "" : seen[0] !== null ? `In training, ${predictorName(model, l)} goes from ${format(seen[0])} to ${format(seen[1])}. ` : "";
-  return el("p", { class: "note" }, "From the hollow to the full mark: the prediction of a typical document as its share of the topic (θ̂, as the model infers it) goes from ", quantileText(e, 0), " to ", quantileText(e, 1), " percentile of real documents, the other topics in proportion. ",
-    ownClasses(model) ? "Choose a class above for all topics' effects on it. " : `The dashed line is the typical document, ${levelText(model, e.typical[l], l)}. ${limits}`, "Lines are 95% intervals of the change, given the topics. ", shareNote());
+  const { data } = model, e = data.effects, leads = data.topics.leads ? " Main topic: the fraction of documents whose relevant words are mostly of this topic." : "";
+  if (!e) return el("p", { class: "note" }, "No documents were given, so these are coefficients less their average, on the scale of the linear predictor.");
+  return el("p", { class: "note" }, `Prediction of a typical document with little (○, ${quantileText(e, 0)} percentile) and with much (●, ${quantileText(e, 1)} percentile) of the topic, the other topics in proportion. `,
+    ownClasses(model) ? "Choose a class under Outcome to compare all topics for it. " : `Dashed line: the typical document, ${levelText(model, e.typical[l], l)}. `,
+    e.lower ? "Thin lines: 95% intervals of the difference, estimated in the held-out documents with the topics as given." : "", leads);
 }
 
-/** "the 10th", "the 97.5th": of more than five classes the upper one reaches the documents of a class. */
+/** "10th", "97.5th": the upper percentile depends on the number of classes. */
 function quantileText(e, end) {
-  return `the ${format(100 * e.quantiles[end])}th`;
-}
-
-function shareNote() {
-  return "Share: of the relevant words of the average document.";
+  return `${format(100 * e.quantiles[end])}th`;
 }
 
 function forestDomain(model, order, l) {
@@ -129,38 +124,52 @@ function forestDomain(model, order, l) {
   return [limits[0] === null ? low : Math.max(low, limits[0] - 0.02 * (high - low)), limits[1] === null ? high : Math.min(high, limits[1] + 0.02 * (high - low))];
 }
 
+/** The first names that fit, whole; at least three. */
+function fitting(names, length) {
+  let total = 0;
+  return names.filter((name, i) => { total += name.length + 2; return i < 3 || total <= length; });
+}
+
+/** The number and the words of a topic in its row; a name comes first. */
+function rowWords(model, k) {
+  const { data } = model, words = fitting(topWords(model, k).slice(0, ROW_WORDS).map((w) => plainName(wordName(model, w.v))), ROW_CHARACTERS);
+  const joined = (some) => some.join(some.some((w) => w.includes(",")) ? "; " : ", "), rest = words.slice(3);
+  return [el("b", { class: "number-badge" }, topicNumber(data, k)), " ",
+    isNamed(data, k) ? [el("strong", {}, topicName(data, k)), ": ", joined(words)] : [el("strong", {}, joined(words.slice(0, 3))), rest.length ? `, ${joined(rest)}` : ""]];
+}
+
 function forest(model, order, chosen) {
   const { data } = model, l = effectOn(), own = ownClasses(model);
   const domain = forestDomain(model, order, l);
   const s = scale(domain, [0, 100]);
   const e = data.effects, base = e ? e.typical[l] : 0;
-  const target = data.targets[data.predictors[l].target];
-  const common = Math.max(...data.topics.prevalence, 1e-9);
+  const target = data.targets[data.predictors[l].target], { leads } = data.topics;
+  const most = leads ? Math.max(...leads, 1e-9) : 1;
   const axisTicks = ticks(domain, 4);
   const decimals = Math.min(2, decimalsOf(order.map((k) => reach(model, k, l).change)));
   const within = (v, on) => { const [low, high] = limitsOf(model, on); return clamp(v, low ?? v, high ?? v); };
   const from = state.word !== null ? wordTopics(model, state.word) : null;
   const limits = e ? limitsOf(model, l).filter((v) => v !== null && v >= domain[0] && v <= domain[1]) : [];
   const head = el("div", { class: "forest-row head", "aria-hidden": "true" },
-    el("span", { class: "name" }, "Topic"),
+    el("span", { class: "name" }, "Topic and its words"),
     el("span", { class: "axis-cell" }, axisTicks.map((t) => el("span", { "--at": `${s(t)}%` }, isClass(target) && e ? percent(t) : format(t)))),
-    el("span", { class: "change" }, "Change"),
-    el("span", { class: "share" }, "Share"));
+    el("span", { class: "change" }, "Difference"),
+    el("span", { class: "share" }, leads ? "Main topic" : ""));
   const rows = order.map((k) => {
     const on = topicOn(model, k), r = reach(model, k, on), kind = topicKind(model, k, on);
     const at = (v) => `${clamp(s(v), 0, 100)}%`;
     const [a, b] = e ? [r.from, r.to] : [0, r.change];
+    const context = data.topics.context ? fitting(data.topics.context[k].slice(0, 5).map((v) => plainName(wordName(model, v))), CONTEXT_CHARACTERS) : [];
+    const replicates = model.data.stability && model.data.stability.halves;
     return el("li", {}, el("button", {
       type: "button", class: "forest-row", "data-key": `topic-${k}`, "data-topic": k, "aria-pressed": String(k === chosen), "aria-label": topicTip(model, k, on), "data-tip": topicTip(model, k, on),
       onclick: () => update({ topic: k }),
     },
-      el("span", { class: "name" }, el("strong", {}, topicName(data, k)),
-        own ? el("small", { class: "for" }, "for ", el("b", {}, predictorName(model, on))) : null,
-        el("small", { class: "words" }, topWords(model, k).slice(0, 7).map((w) => wordName(model, w.v)).join(" · ")),
-        data.topics.context && data.topics.context[k].length ? el("small", { class: "words with" }, "with ", data.topics.context[k].slice(0, 4).map((v) => wordName(model, v)).join(" · ")) : null,
-        backText(model, k) !== null ? el("small", { class: `back${data.stability.halves.topics[k].same ? "" : " unsure"}` }, backText(model, k))
-          : stabilityText(model, k, 2) ? el("small", { class: "stable" }, stabilityText(model, k, 2).trim()) : null,
-        from ? el("small", { class: "words from-word" }, `${percent(from[k])} of “${wordName(model, state.word)}” comes from it`) : null),
+      el("span", { class: "name" }, own ? el("small", { class: "for" }, "higher probability of ", el("b", {}, predictorName(model, on))) : null,
+        el("span", { class: "words" }, rowWords(model, k)),
+        context.length ? el("small", { class: "with" }, `with ${context.join(", ")}`) : null,
+        replicates ? el("small", { class: `back${replicates.topics[k].same ? "" : " unsure"}` }, backText(model, k)) : null,
+        from ? el("small", { class: "from-word" }, `${percent(from[k])} of the occurrences of “${wordName(model, state.word)}”`) : null),
       svg("svg", { class: "forest-plot", "aria-hidden": "true" },
         axisTicks.map((t) => svg("line", { class: "gridline", x1: `${s(t)}%`, x2: `${s(t)}%`, y1: 0, y2: "100%" })),
         limits.map((v) => svg("line", { class: "limit", x1: `${s(v)}%`, x2: `${s(v)}%`, y1: 0, y2: "100%" })),
@@ -170,33 +179,32 @@ function forest(model, order, chosen) {
         svg("circle", { class: `hollow ${kind}`, cx: at(a), cy: "50%", r: 4 }),
         svg("circle", { class: kind, cx: at(b), cy: "50%", r: 5.5 })),
       el("span", { class: `change ${kind}` }, changeShort(model, r.change, on, decimals)),
-      el("span", { class: "share" }, bar(0, data.topics.prevalence[k], [0, common], "accent"), el("small", {}, percent(data.topics.prevalence[k])))));
+      el("span", { class: "share" }, leads ? [bar(0, leads[k], [0, most], "accent"), el("small", {}, percent(leads[k]))] : null)));
   });
-  const title = own ? "Effects of topics on their classes" : `Effects of topics on ${predictorName(model, l)}`;
-  const dashed = own ? "" : "; dashed: a typical document";
-  const measured = own ? "the probability of the class" : thing(model, l);
+  const title = own ? "Predicted differences of topics for their classes" : `Predicted differences of topics in ${predictorName(model, l)}`;
+  const measured = own ? "probability of the class" : thing(model, l);
   return el("div", { class: "forest" },
-    el("p", { class: "muted" }, e ? `${measured.replace("the ", "")}, in documents with little (○) and with much (●) of the topic${e.lower ? "; thin: 95% interval of the difference in held-out documents" : ""}${dashed}` : "coefficients"), head,
-    el("ul", { class: `plain ${order.length > 10 ? "tall" : ""}`, "data-scroll": "forest", tabindex: order.length > 10 ? 0 : null, role: "list", "aria-label": "Topics, largest effect first" }, rows),
-    savers(title, () => barsDrawing(title, order.map((k) => { const on = topicOn(model, k), r = reach(model, k, on), a = r.from ?? 0; return { name: fitName(own ? `${brief(predictorName(model, on), 20)}: ${topicName(data, k)}` : topicName(data, k), 38), from: a, to: r.to ?? r.change, low: r.low === null ? undefined : a + r.low, high: r.low === null ? undefined : a + r.high, kind: topicKind(model, k, on), text: changeShort(model, r.change, on) }; }), { label: e ? measured : "coefficient", at: own ? null : base }), () => topicsData(model)));
+    el("p", { class: "muted" }, e ? `${capital(measured)} with little (○) and with much (●) of the topic` : "Coefficients"), head,
+    el("ul", { class: `plain ${order.length > MOST_ROWS ? "tall" : ""}`, "data-scroll": "forest", tabindex: order.length > MOST_ROWS ? 0 : null, role: "list", "aria-label": "Topics in the order of their numbers" }, rows),
+    savers(title, () => barsDrawing(title, order.map((k) => { const on = topicOn(model, k), r = reach(model, k, on), a = r.from ?? 0; return { name: fitName(own ? `${brief(predictorName(model, on), 20)}: ${topicLabel(data, k)}` : topicLabel(data, k), 38), from: a, to: r.to ?? r.change, low: r.low === null ? undefined : a + r.low, high: r.low === null ? undefined : a + r.high, kind: topicKind(model, k, on), text: changeShort(model, r.change, on) }; }), { label: e ? measured : "coefficient", at: own ? null : base }), () => topicsData(model)));
 }
 
-/** A change in a column. */
+/** A difference without its unit. */
 function changeShort(model, x, l, decimals = 2) {
   const target = model.data.targets[model.data.predictors[l].target];
   return isClass(target) && model.data.effects ? points(x).replace(" points", "") : (x > 0 ? "+" : "") + fixed(x, decimals);
 }
 
-/** Everything about topics, one row a topic and predictor. */
+/** All numbers about topics, one row per topic and predictor. */
 function topicsData(model) {
   const { data } = model;
   const checks = data.stability ? Object.entries(data.stability.topics) : [];
-  const head = ["topic", "name", "words", "goes with", "share", "effect on", "share, low", "share, high", "prediction, low", "prediction, high", "change", "change, held-out documents", "95% low", "95% high", "coefficient", ...checks.map(([name]) => `stability: ${name}`)];
+  const head = ["topic", "name", "words", "context words", "token proportion", "main topic of", "outcome", "proportion, low", "proportion, high", "prediction, low", "prediction, high", "difference", "difference in held-out documents", "95% low", "95% high", "coefficient", ...checks.map(([name]) => `stability: ${name}`)];
   const rows = [];
   for (let l = 0; l < model.L; l++) {
     for (const k of topicOrder(model, l)) {
       const r = reach(model, k, l);
-      rows.push([k, topicName(data, k), topWords(model, k).slice(0, 10).map((w) => data.words.names[w.v]).join(" "), (data.topics.context ? data.topics.context[k] : []).map((v) => data.words.names[v]).join(" "), data.topics.prevalence[k], predictorName(model, l),
+      rows.push([topicNumber(data, k), topicName(data, k), topWords(model, k).slice(0, 10).map((w) => data.words.names[w.v]).join(" "), (data.topics.context ? data.topics.context[k] : []).map((v) => data.words.names[v]).join(" "), data.topics.prevalence[k], data.topics.leads ? data.topics.leads[k] : null, predictorName(model, l),
         ...(r.shares || [null, null]), r.from, r.to, r.change, r.estimate, r.low, r.high, model.coef[l][k], ...checks.map(([, values]) => values[k])]);
     }
   }
@@ -208,21 +216,20 @@ function describedEffect(model, f, l) {
   return `${unit ? ` ${unit}` : ""}${response ? ` (${response.trim()})` : ""}`;
 }
 
-/** What the topic does, in a sentence. */
+/** The predicted difference of a topic in a sentence. */
 function topicSentence(model, k, l) {
   const { data } = model, r = reach(model, k, l);
-  if (!r.shares) return el("p", {}, "Coefficient ", el("strong", {}, format(model.coef[l][k])), ". Share of the average document: ", el("strong", {}, percent(data.topics.prevalence[k])), ".");
+  if (!r.shares) return el("p", {}, "Coefficient ", el("strong", {}, format(model.coef[l][k])), ".");
   return el("p", { class: "sentence" }, el("strong", { class: topicKind(model, k, l), "data-change": r.change }, changeText(model, k, l)),
-    `${heldOutText(model, r, l)}: ${moving(model, l)} from ${levelText(model, r.from, l, r.change)} to ${levelText(model, r.to, l, r.change)} as the share of this topic goes from ${percent(r.shares[0])} to ${percent(r.shares[1])}. It is `,
-    el("strong", {}, percent(data.topics.prevalence[k])), " of the average document.", stabilityText(model, k));
+    `: ${comparedText(model, k, l)}${heldOutText(model, r, l)}. ${leadText(model, k)}${stabilityText(model, k)}`);
 }
 
-/** The coefficient, for those who want it. */
+/** The coefficient, in a part that opens. */
 function coefficientView(model, k, l) {
-  const error = topicError(model, k, l), f = topicEffect(model, k, l), target = model.data.targets[model.data.predictors[l].target];
+  const target = model.data.targets[model.data.predictors[l].target], f = topicEffect(model, k, l);
   return el("details", { class: "more" }, el("summary", {}, "Coefficient"),
-    el("p", { class: "note" }, `${format(model.coef[l][k])}: a document of this topic alone would have the linear predictor ${fixed(f, decimalsOf([error ?? f], error ? 2 : 3))}`,
-      error === null ? "" : ` ± ${fixed(1.96 * error, decimalsOf([error], 2))}`, target.kind === "categorical" ? "" : describedEffect(model, f, l), target.kind === "categorical" ? ", a score; differences of scores are log odds between classes." : "."));
+    el("p", { class: "note" }, `${format(model.coef[l][k])}: a document of this topic alone has the linear predictor ${format(f)}`,
+      target.kind === "categorical" ? ", a score; the difference of two scores is the log odds of two classes." : `${describedEffect(model, f, l)}.`));
 }
 
 function topicCard(model, k, l) {
@@ -232,21 +239,27 @@ function topicCard(model, k, l) {
     id, "data-key": "topic-name", type: "text", maxlength: 80, value: topicName(data, k), autocomplete: "off", "aria-label": "Name of the topic",
     onchange: (event) => rename(data, k, event.target.value),
   });
+  const others = listedTopics(model).filter((j) => j !== k);
+  const merge = others.length ? select("Merge with", "", [["", "choose a topic"], ...others.map((j) => [j, fitName(topicLabel(data, j), 40)])], (j) => { if (j !== "") mergeTopics(data, k, Number(j)); }) : null;
   const slider = el("input", {
     id: "relevance", "data-key": "relevance", type: "range", min: 0, max: 1, step: 0.05, value: state.relevance,
     oninput: (event) => update({ relevance: Number(event.target.value) }),
     "aria-describedby": "relevance-note",
   });
+  const orderNote = {
+    distinctive: "The most distinctive words come first: they co-occur with the topic's other words, are rare in other topics, and their association has the sign of its coefficient. ",
+    relevance: "Right: the most probable words. Left: the words that are most exclusive to this topic. ",
+  }[state.by];
   return el("section", { class: "card", id: state.printing ? null : "topic-card" },
-    el("h2", {}, `Topic ${k}`, state.printing ? `: ${topicName(data, k)}` : ""),
-    el("label", { class: "field wide" }, el("span", {}, "Name"), name),
-    topicSentence(model, k, l), coefficientView(model, k, l),
+    el("h2", {}, `Topic ${topicNumber(data, k)}`, state.printing ? `: ${topicName(data, k)}` : ""),
+    topicSentence(model, k, l),
+    el("div", { class: "fields correct" }, el("label", { class: "field grow" }, el("span", {}, "Name"), name), merge),
     select("Words by", state.by, wordOrders(data), (by) => update({ by })),
     state.by === "relevance" ? el("label", { class: "field wide", for: "relevance" }, el("span", { id: "relevance-value" }, relevanceText()), slider) : null,
-    el("p", { class: "note", id: state.printing ? null : "relevance-note" }, state.by === "distinctive" ? "The most distinctive words first: they co-occur with the topic's other words, are rare in other topics, and have the sign of its coefficient. " : state.by === "relevance" ? "Right: the most probable words. Left: the words that are most exclusive to this topic. " : "",
-      "First bar: the probability of the word in the topic, coloured by the effect of the word (", el("span", { class: "up" }, "raises"), ", ", el("span", { class: "down" }, "lowers"), "). Second bar: the number of documents with the word.", data.stability && data.stability.words ? " Dotted: the word is kept in less than half of the halves of the documents." : ""),
+    el("p", { class: "note", id: state.printing ? null : "relevance-note" }, orderNote,
+      "First bar: the probability of the word in the topic; the colour shows whether the prediction is ", el("span", { class: "up" }, "higher"), " or ", el("span", { class: "down" }, "lower"), " with the word. Second bar: the number of documents with the word.", data.stability ? " Dotted: the word is kept in less than half of the halves of the documents." : ""),
     el("div", { id: state.printing ? null : "topic-words" }, wordBars(model, k, l)),
-    contextView(model, k),
+    contextView(model, k), coefficientView(model, k, l),
     el("p", { class: "narrow-only" }, el("button", { type: "button", onclick: () => document.getElementById("panel-topics").scrollIntoView({ block: "start" }) }, "Back to all topics")));
 }
 
@@ -254,7 +267,7 @@ function relevanceText() {
   return `Relevance λ = ${state.relevance}`;
 }
 
-/** While the slider is dragged it must stay where it is: only what follows from it is drawn again. */
+/** While the slider is dragged, draw only the words again, not the slider. */
 function refreshRelevance(model, root) {
   const slider = root.querySelector("#relevance");
   if (!slider) return false;
@@ -270,18 +283,20 @@ function wordBars(model, k, l) {
   const words = topWords(model, k);
   const most = Math.max(...words.map((w) => w.beta), 1e-12);
   const often = Math.max(...words.map((w) => data.words.documents[w.v]), 1);
-  const title = `Words of topic ${k}`;
+  const title = `Words of topic ${topicNumber(data, k)}`;
   const rows = words.map((w) => ({ name: wordName(model, w.v), from: 0, to: w.beta, kind: effectKind(model, w.v, l), text: share(w.beta) }));
   return el("div", {},
     el("ol", { class: "plain word-bars", role: "list", "--chars": Math.max(10, ...words.map((w) => Math.min(34, wordName(model, w.v).length))), "aria-label": title }, words.map((w, i) => {
       const effect = wordEffect(model, w.v, l);
+      const dropped = state.drop.includes(w.v);
       return el("li", {}, el("button", {
-        type: "button", class: "word-bar", "data-key": `tw-${w.v}`, "aria-pressed": String(state.word === w.v), onclick: () => update({ word: w.v, view: "words" }),
+        type: "button", class: `word-bar${dropped ? " struck" : ""}`, "data-key": `tw-${w.v}`, "aria-pressed": String(state.word === w.v), onclick: () => update({ word: w.v, view: "words" }),
         "data-tip": wordTip(model, w.v, l, `${share(w.beta)} of the topic.`),
-      }, el("span", { class: `name${comesAndGoes(model, w.v) ? " unsure" : ""}` }, wordName(model, w.v)), el("span", { class: "pair" }, shadedBar(w.beta, most, rows[i].kind, strength(model, effect, l)), data.documents.n ? bar(0, data.words.documents[w.v], [0, often], "often") : null), el("small", {}, share(w.beta))));
+      }, el("span", { class: `name${comesAndGoes(model, w.v) ? " unsure" : ""}` }, wordName(model, w.v)), el("span", { class: "pair" }, shadedBar(w.beta, most, rows[i].kind, strength(model, effect, l)), data.documents.n ? bar(0, data.words.documents[w.v], [0, often], "often") : null), el("small", {}, share(w.beta))),
+      el("button", { type: "button", class: "quiet drop", "data-key": `drop-${w.v}`, "aria-pressed": String(dropped), "aria-label": `Drop “${wordName(model, w.v)}”`, "data-tip": dropped ? "Keep this word" : "Drop this word in the next fit", onclick: () => toggleDrop(data, w.v) }, dropped ? "Keep" : "Drop"));
     })),
     savers(title, () => barsDrawing(title, rows, { label: "probability in the topic" }), () => ({
-      head: ["word", "probability in the topic", "documents with it", "documents", `effect on ${predictorName(model, l)}`],
+      head: ["word", "probability in the topic", "documents with it", "documents", `difference in ${predictorName(model, l)}`],
       rows: words.map((w) => [data.words.names[w.v], w.beta, data.words.documents[w.v], data.documents.n, wordEffect(model, w.v, l)]),
     })));
 }
@@ -292,26 +307,48 @@ function shadedBar(value, most, kind, strong) {
   return out;
 }
 
-/** Dropped words that documents of the topic use more than others: what it is about. */
+/** Dropped words that are more frequent in documents of the topic. */
 function contextView(model, k) {
   const { data } = model;
   if (!data.topics.context || !data.topics.context[k].length) return null;
   return el("div", { class: "context" }, el("h3", {}, "Context"),
     el("p", { class: "note" }, "Words in no topic that are more frequent in documents with this topic."),
-    el("ul", { class: "plain chips", role: "list", "aria-label": `Context words of topic ${k}` }, data.topics.context[k].map((v) => el("li", {}, el("button", {
+    el("ul", { class: "plain chips", role: "list", "aria-label": `Context words of topic ${topicNumber(data, k)}` }, data.topics.context[k].map((v) => el("li", {}, el("button", {
       type: "button", class: "chip dropped", "data-key": `cw-${v}`, "data-context": v, "data-tip": wordTip(model, v, effectOn()), onclick: () => update({ word: v, view: "words" }),
     }, wordName(model, v))))));
 }
 
+/** Documents of this number of topic words or more are typical of it, and short ones are read quickly. */
+const TYPICAL_WORDS = 4, TYPICAL_CHARACTERS = 900, TYPICAL_DOCUMENTS = 3;
+
+/** Documents by topic k, typical ones first: several different relevant words, a large proportion, and not too long. */
+function typicalDocuments(model, k, list) {
+  const { composition } = model.data.documents;
+  const score = (d) => {
+    const n = relevantWords(model, d), text = documentText(model.data, d);
+    const hidden = text === null && model.data.reading.text;
+    const long = hidden || (text !== null && text.length > TYPICAL_CHARACTERS) ? 0.7 : 1;
+    return composition[d * model.K + k] * (n / (n + TYPICAL_WORDS)) * (n < TYPICAL_WORDS ? 0.5 : 1) * long;
+  };
+  const scores = new Map(list.map((d) => [d, score(d)]));
+  return [...list].sort((a, b) => scores.get(b) - scores.get(a));
+}
+
+/** Typical documents of a topic, whole. */
 function topicDocuments(model, k) {
   const { data } = model;
   const n = data.documents.row.length;
   if (!n) return null;
-  const { word } = state;
-  const order = Array.from({ length: n }, (_, d) => d).filter((d) => word === null || documentCounts(data, d).has(word)).sort((a, b) => data.documents.composition[b * model.K + k] - data.documents.composition[a * model.K + k]);
-  return el("section", { class: "card later" }, el("h2", {}, `Documents with most of “${fitName(topicName(data, k), 40)}”${word === null ? "" : `, with “${wordName(model, word)}”`}`),
-    order.length ? null : el("p", { class: "muted" }, "No document of this page contains it."),
-    el("ul", { class: "plain", role: "list" }, order.slice(0, 5).map((d) => el("li", {}, documentButton(model, d, `${percent(data.documents.composition[d * model.K + k])} of its relevant words`)))),
+  const { word } = state, l = topicOn(model, k), t = data.predictors[l].target;
+  const list = typicalDocuments(model, k, Array.from({ length: n }, (_, d) => d).filter((d) => word === null || documentCounts(data, d).has(word)));
+  const whole = (d) => {
+    const found = predictCounts(model, documentCounts(data, d), documentGiven(model, d));
+    return el("li", { class: "whole" }, documentButton(model, d, `${percent(data.documents.composition[d * model.K + k])} of its ${format(relevantWords(model, d))} different relevant words; predicted ${predictedText(model, d, l)}, actual ${actualText(model, d, t)}`, false),
+      el("div", { class: "text", tabindex: 0, role: "region", "aria-label": `Text of ${documentTitle(model, d)}` }, documentWords(model, d, found, l)));
+  };
+  return el("section", { class: "card later" }, el("h2", {}, `Typical documents of topic ${fitName(topicLabel(data, k), 40)}${word === null ? "" : `, with “${wordName(model, word)}”`}`),
+    list.length ? legend(model, l) : el("p", { class: "muted" }, "No document of this page contains the word."),
+    el("ul", { class: "plain", role: "list" }, list.slice(0, TYPICAL_DOCUMENTS).map(whole)),
     el("p", {}, el("button", { type: "button", onclick: () => update({ topic: k, view: "documents", doc: null }) }, "All documents by this topic")));
 }
 
@@ -322,15 +359,15 @@ function documentTitle(model, d) {
 
 function documentSnippet(model, d, length = 110) {
   const { data } = model;
-  // Codes are read by their labels, whatever the text that they stand in.
+  // Codes are shown by their labels.
   if (data.reading.text && documentText(data, d) !== null) return shorten(documentText(data, d), length);
   const names = [...documentCounts(data, d).keys()].filter((v) => model.rowOf[v] >= 0).map((v) => wordName(model, v));
   return shorten(names.join(", "), length) || "none of its words is in a topic";
 }
 
-function documentButton(model, d, remark) {
+function documentButton(model, d, remark, snippet = true) {
   return el("button", {
     type: "button", class: "doc", "data-key": `doc-${d}`, "data-doc": d, "aria-pressed": String(state.doc === d),
     onclick: () => update({ doc: d, view: "documents" }),
-  }, el("strong", {}, documentTitle(model, d)), el("small", {}, ` ${remark}`), el("span", {}, documentSnippet(model, d)));
+  }, el("strong", {}, documentTitle(model, d)), el("small", {}, ` ${remark}`), snippet ? el("span", {}, documentSnippet(model, d)) : null);
 }

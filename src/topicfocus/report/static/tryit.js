@@ -1,4 +1,4 @@
-// ---- view 4: type a document, take words out, and see its prediction move ----
+// ---- view 4: type a document, remove words, and see the prediction ----
 
 const NEAREST = 5;
 
@@ -10,7 +10,7 @@ function tryGiven(model) {
   return given;
 }
 
-/** The text to begin with is an example (report/documents.py), until something else is entered. */
+/** The text: the example (report/documents.py) until something else is entered. */
 function tryText(model) {
   const { documents } = model.data;
   if (state.text !== null) return state.text;
@@ -23,13 +23,13 @@ function tryCodes(model) {
   return documents.example !== null ? [...documentCounts(model.data, documents.example)] : [];
 }
 
-/** Which document of the sample is shown as it is, or null. */
+/** The document of the sample that is shown unchanged, or null. */
 function tryExample(model) {
   return (model.data.reading.text ? state.text : state.codes) === null && model.data.documents.example !== null
     && (!model.data.reading.text || documentText(model.data, model.data.documents.example) !== null) ? model.data.documents.example : null;
 }
 
-/** What is predicted, with what is taken out, and as if nothing were; found once for each change. */
+/** The prediction with the remaining words, and with all of them; computed once for each change. */
 function tryResult(model) {
   const text = model.data.reading.text;
   const entered = text ? tryText(model) : tryCodes(model);
@@ -58,7 +58,7 @@ function exampleNote(model) {
   const d = tryExample(model);
   if (d === null) return null;
   const actual = model.data.targets.map((target, t) => (model.data.documents.actual ? `${target.name} ${actualText(model, d, t)}` : "")).filter(Boolean).join(", ");
-  return el("p", { class: "note", id: "example" }, `An example, ${documentTitle(model, d)}${actual ? ` (actual ${actual})` : ""}. Change it, or ${model.data.reading.text ? "type" : "pick"} your own.`);
+  return el("p", { class: "note", id: "example" }, `Example: ${documentTitle(model, d)}${actual ? ` (actual ${actual})` : ""}. Edit it, or ${model.data.reading.text ? "type" : "choose"} your own.`);
 }
 
 function textInput(model) {
@@ -70,7 +70,7 @@ function textInput(model) {
   area.value = tryText(model);
   return [el("div", { class: "from-example" }, exampleNote(model)), el("label", { class: "field wide", for: "try-text" }, el("span", {}, "Your text"), area),
     data.reading.note ? el("p", { class: "note" }, data.reading.note) : null, el("div", { id: "try-start" }, startFrom(model)),
-    el("p", { class: "note" }, "Everything is computed in this page; nothing leaves it.")];
+    el("p", { class: "note" }, "The prediction is computed in this page; nothing is sent.")];
 }
 
 function startFrom(model) {
@@ -91,7 +91,7 @@ function startWith(model, d) {
   else update({ codes: counts });
 }
 
-/** Words are picked where no text can be read: codes of a health record, say. */
+/** A list to choose words from, if the page cannot split text: codes of a health record, for example. */
 function codeInput(model) {
   const { data } = model;
   const codes = tryCodes(model);
@@ -116,7 +116,7 @@ function codeInput(model) {
   });
   suggest();
   return [
-    data.reading.note ? el("p", { class: "note" }, `${data.reading.note} Pick words from the list instead.`) : null, exampleNote(model),
+    data.reading.note ? el("p", { class: "note" }, `${data.reading.note} Choose words from the list instead.`) : null, exampleNote(model),
     el("label", { class: "field wide", for: "try-code" }, el("span", {}, "Add to the document (Enter takes the first)"), box), suggestions, startFrom(model)];
 }
 
@@ -140,7 +140,7 @@ function extraInputs(model) {
   return fields.length ? el("div", { class: "fields" }, fields) : null;
 }
 
-/** The document with its words as switches: a click takes one out or puts it back. */
+/** The document with its words as switches: a click removes one or puts it back. */
 function tryWords(model) {
   const { data } = model;
   const { entered, found } = tryResult(model);
@@ -148,30 +148,30 @@ function tryWords(model) {
   const l = explainedPredictor(model, found);
   const terms = data.reading.text ? new Set(found.terms.map((t) => t.v)).size : entered.length - state.off.length;
   const total = data.reading.text ? found.spans.length - state.off.length : terms;
-  return card("Its words",
+  return card("Words of the document",
     el("p", { class: "now", "aria-hidden": "true" }, predictionNow(model, l)),
-    el("p", { class: "note" }, "Click a word to take it out, or to put it back."), legend(model, l),
+    el("p", { class: "note" }, "Click a word to remove it, or to put it back."), legend(model, l),
     el("div", { class: "text", tabindex: 0, role: "region", "aria-label": "The document with shaded words", "data-scroll": "try" },
       data.reading.text ? shadedText(model, entered, found.spans, found.terms, found, l, { toggle: toggleOff, off: state.off }) : codeSwitches(model, entered, found, l)),
-    el("p", { class: "note" }, `${format(total)} ${total === 1 ? "word" : "words"}; ${format(terms)} different ones are in the vocabulary, ${found.words.length} of them in topics. `,
+    el("p", { class: "note" }, `${format(total)} ${total === 1 ? "word" : "words"}; ${format(terms)} different ones are in the vocabulary, and ${found.words.length} of these in topics. `,
       state.off.length ? el("button", { type: "button", class: "link", "data-key": "all-back", onclick: () => update({ off: [] }) }, `Put ${state.off.length} back`) : null));
 }
 
-/** The prediction, there where words are taken out: on a phone the rest of it is far below. */
+/** The prediction beside the words: on a phone, the card with the prediction is far below. */
 function predictionNow(model, l) {
   const { found, whole } = tryResult(model), target = model.data.targets[model.data.predictors[l].target];
   const now = responseAt(model, found, l), before = whole ? responseAt(model, whole, l) : null;
   return [isClass(target) ? `“${predictorName(model, l)}” ` : `${target.name} `, el("strong", {}, levelText(model, now, l)),
-    before === null ? "" : el("span", { class: now >= before ? "up" : "down" }, ` ${model.data.effects ? amountText(model, now - before, l).split(" ")[0] : signed(now - before)}`)];
+    before === null ? "" : el("span", { class: direction(now - before, fullShade(model, l)) }, ` ${model.data.effects ? amountText(model, now - before, l).split(" ")[0] : signed(now - before)}`)];
 }
 
-/** The expected target, or the probability of the class that predictor l is about. */
+/** The expected target, or the probability of the class of predictor l. */
 function responseAt(model, result, l) {
   const { target } = model.data.predictors[l], t = model.data.targets[target], at = result.targets[target];
   return isClass(t) ? at.probabilities[t.kind === "bernoulli" ? 1 : l - t.first] : at.mean;
 }
 
-/** The strongest codes first, then those that are in no topic. */
+/** The codes with the largest contributions first, then those in no topic. */
 function codeSwitches(model, codes, found, l) {
   const amountOf = new Map(found.words.map((w) => [w.v, w.amounts[l]]));
   const whole = new Map((model.tried.whole || found).words.map((w) => [w.v, w.amounts[l]]));
@@ -194,9 +194,9 @@ function tryOutput(model) {
       el("div", { "aria-live": "polite" }, order.map((t) => [
         data.targets.length > 1 ? el("h3", {}, data.targets[t].name) : null, responseView(model, data.targets[t], found.targets[t], tryActual(model, t), l)]),
       whole ? movedText(model, whole, found, l) : null),
-      fewWords(found, empty),
-      data.table.error > 1e-6 || data.table.error === null ? el("p", { class: "note" }, data.table.error === null ? "Topics are rounded to keep this file small." :
-        `Topics are rounded to keep this file small: linear predictors differ from those in Python by up to ${format(data.table.error, 1)}.`) : null),
+      fewWords(model, found, empty),
+      data.table.error > 1e-6 || data.table.error === null ? el("p", { class: "note" }, data.table.error === null ? "Topics are rounded to limit the size of this file." :
+        `Topics are rounded to limit the size of this file: linear predictors differ from those in Python by up to ${format(data.table.error, 1)}.`) : null),
     nearestCard(model, found, l),
     el("section", { class: "card" }, el("h2", {}, "Why"), waterfall(model, found, l), compositionView(model, found)),
   ];
@@ -210,13 +210,13 @@ function tryActual(model, t) {
   return actual !== null && data.targets[t].kind === "ordinal" ? data.targets[t].levels[actual] : actual;
 }
 
-/** What taking words out has done. */
+/** The change due to removed words. */
 function movedText(model, whole, found, l) {
   const before = responseAt(model, whole, l), now = responseAt(model, found, l);
-  return el("p", { id: "moved" }, `With all its words ${isClass(model.data.targets[model.data.predictors[l].target]) ? `“${predictorName(model, l)}” had ` : ""}`, el("strong", {}, levelText(model, before, l)), ": taking ", state.off.length === 1 ? "one" : String(state.off.length), ` out moved it by ${model.data.effects ? amountText(model, now - before, l) : signed(now - before)}.`);
+  return el("p", { id: "moved" }, `With all words: ${thing(model, l)} `, el("strong", {}, levelText(model, before, l)), `. Without ${state.off.length === 1 ? "the removed word" : `the ${state.off.length} removed words`} it differs by ${model.data.effects ? amountText(model, now - before, l) : signed(now - before)}.`);
 }
 
-/** Documents of the page whose composition is most like this one's: Σ_k √(p_k q_k). */
+/** The documents of the page with the most similar token proportions, by Σ_k √(p_k q_k). */
 function nearestDocuments(model, found) {
   const { data, K } = model;
   const { row, composition } = data.documents;
@@ -235,6 +235,6 @@ function nearestCard(model, found, l) {
   if (!data.documents.row.length || !found.words.length) return null;
   const t = data.predictors[l].target;
   return el("section", { class: "card", id: "nearest" }, el("h2", {}, "Most similar documents"),
-    el("p", { class: "note" }, "By token proportions of topics, among the documents of this page, with actual and predicted values."),
+    el("p", { class: "note" }, "The documents of this page with the most similar token proportions."),
     el("ul", { class: "plain", role: "list" }, nearestDocuments(model, found).map((d) => el("li", {}, documentButton(model, d, `actual ${actualText(model, d, t)}, predicted ${predictedText(model, d, l)}`)))));
 }

@@ -1,4 +1,4 @@
-// ---- view 2: every word, what it goes with, and why it was kept or dropped ----
+// ---- view 2: all words, their associations, and why they were kept or dropped ----
 
 const LISTED = 60;
 const LABELLED = 26;
@@ -10,7 +10,7 @@ function wordTopics(model, v) {
 }
 
 function xChoices(model, l) {
-  const out = [["effect", `effect on ${predictorName(model, l)}`]];
+  const out = [["effect", `predicted difference in ${predictorName(model, l)}`]];
   if (model.data.words.association) out.unshift(["association", `association with ${predictorName(model, l)} (z)`]);
   return out;
 }
@@ -37,7 +37,7 @@ function wordY(model, v) {
   if (state.y === "evidence") return Math.log10(1 + words.why.as_prediction[v]);
   if (state.y === "frequency") return Math.log10(1 + words.count[v]);
   if (words.graded) return words.inclusion[v];
-  // Kept or dropped and nothing between: two bands, the frequent words higher in each.
+  // Only kept or dropped: two bands, with frequent words higher in each.
   return (words.kept[v] ? 1 : 0) + 0.28 * (Math.log10(1 + words.count[v]) / model.largestLog - 0.5);
 }
 
@@ -45,7 +45,7 @@ function drawWords(model, root, width) {
   const { data } = model;
   const l = effectOn();
   if (!xChoices(model, l).some(([key]) => key === state.x)) state.x = xChoices(model, l)[0][0];
-  // Inclusion is the picture to begin with where it is graded; where it is 0 or 1, evidence says more.
+  // Start with inclusion if it is graded; if it is 0 or 1, with the screening statistic.
   if (!yChoices(model).some(([key]) => key === state.y)) {
     state.y = data.words.graded ? "inclusion" : yChoices(model)[0][0];
   }
@@ -62,22 +62,22 @@ function drawWords(model, root, width) {
       el("h2", {}, "Words"),
       el("div", { class: "fields" },
         el("label", { class: "field", for: "query" }, el("span", {}, "Search"), search),
-        select("Across", state.x, xChoices(model, l), (x) => update({ x })),
-        select("Up", state.y, yChoices(model), (y) => update({ y }))),
+        select("Horizontal axis", state.x, xChoices(model, l), (x) => update({ x })),
+        select("Vertical axis", state.y, yChoices(model), (y) => update({ y }))),
       wordMap(model, all, shown, l, inner(width, 1.3)),
       mapLegend(model, all, l),
-      el("p", { class: "note" }, mapNote(data), data.stability && data.stability.words ? " A dashed edge: the word is kept in less than half of the halves of the documents." : ""),
+      el("p", { class: "note" }, mapNote(data), data.stability ? " A dashed edge: the word is kept in less than half of the halves of the documents." : ""),
       wordList(model, strongest, shown, l)),
-    shown === null ? card("One word", el("p", { class: "muted" }, "No word matches.")) : el("div", { class: "beside" }, wordCard(model, shown, l))));
+    shown === null ? card("Word", el("p", { class: "muted" }, "No word matches.")) : el("div", { class: "beside" }, wordCard(model, shown, l))));
 }
 
-/** The colours, with how many words have each. */
+/** The colours, and the number of words of each. */
 function mapLegend(model, all, l) {
   const { selects } = model.data.words;
   const n = { up: 0, down: 0, even: 0, dropped: 0 };
   for (const v of all) n[wordKind(model, v, l)]++;
-  return el("p", { class: "legend" }, el("span", { role: "status" }, `${format(all.length)} ${all.length === 1 ? "word" : "words"}${state.topic === null ? "" : ` of topic ${state.topic}`}${state.query ? " found" : ""}: `),
-    el("span", { class: "key up" }), ` ${format(n.up)} raise the prediction, `, el("span", { class: "key down" }), ` ${format(n.down)} lower it`, n.even ? [", ", el("span", { class: "key even" }), ` ${format(n.even)} hardly change it`] : null,
+  return el("p", { class: "legend" }, el("span", { role: "status" }, `${format(all.length)} ${all.length === 1 ? "word" : "words"}${state.topic === null ? "" : ` of topic ${topicNumber(model.data, state.topic)}`}${state.query ? " found" : ""}: `),
+    el("span", { class: "key up" }), ` ${format(n.up)} with a higher prediction, `, el("span", { class: "key down" }), ` ${format(n.down)} with a lower one`, n.even ? [", ", el("span", { class: "key even" }), ` ${format(n.even)} with nearly the same`] : null,
     selects || n.dropped ? [", ", el("span", { class: "key dropped" }), ` ${format(n.dropped)} ${selects ? "dropped" : "in no topic"}`] : null);
 }
 
@@ -85,12 +85,12 @@ function wordKind(model, v, l) {
   return isKept(model, v) ? effectKind(model, v, l) : "dropped";
 }
 
-/** What the axes are. */
+/** Definitions of the axes. */
 function mapNote({ words, effects }) {
-  const x = state.x === "effect" ? `Across: how far a first occurrence of the word moves the prediction${effects ? `, on average over ${effects.sample} of the documents` : ""}.`
-    : "Across: the association of the word with the target in the documents of this page, in standard errors (beyond ±2 is significant for a single word).";
-  const y = { inclusion: "Up: the probability that the word is relevant.", frequency: "Up: occurrences in the documents of this page." }[state.y];
-  return `${x} ${y || (words.why.prediction_source === "z2" ? "Up: the square of the association." : "Up: the screening statistic in training documents; below the dashed line it is not significant.")}`;
+  const x = state.x === "effect" ? `Horizontal: the difference that a first occurrence of the word makes to the prediction${effects ? `, on average over ${effects.sample} of the documents` : ""}.`
+    : "Horizontal: the association of the word with the target in the documents of this page, in standard errors (beyond ±2 is significant for a single word).";
+  const y = { inclusion: "Vertical: the probability that the word is relevant.", frequency: "Vertical: occurrences in the documents of this page." }[state.y];
+  return `${x} ${y || (words.why.prediction_source === "z2" ? "Vertical: the square of the association." : "Vertical: the screening statistic in the training documents; below the dashed line it is less than the cost of a word.")}`;
 }
 
 function matchingWords(model) {
@@ -100,7 +100,7 @@ function matchingWords(model) {
   for (let v = 0; v < names.length; v++) {
     if (query && !names[v].toLowerCase().includes(query) && !wordName(model, v).toLowerCase().includes(query)) continue;
     if (state.topic !== null) {
-      // Words of a topic: those that come from it more than from an average topic.
+      // Words of a topic have a larger weight in it than in an average topic.
       const row = model.rowOf[v];
       if (row < 0) continue;
       let total = 0;
@@ -127,7 +127,7 @@ function wordMap(model, all, shown, l, width) {
   const yDomain = padded(extent(ys));
   const chart = frame({
     width, height,
-    label: `${all.length} words by ${across} and ${upName(model)}; the list below has the strongest, the search finds all`,
+    label: `${all.length} words by ${across} and ${upName(model)}; the list below has the largest values, the search finds all`,
     x: { domain: padded(extent(all.length ? [...extent(xs), 0] : [-1, 1])), label: across },
     y: bands ? { domain: [-0.3, 1.3], names: ["dropped", "kept"] }
       : { domain: yDomain, label: `${upName(model)}${log ? " (log scale)" : ""}`, ticks: log ? logTicks(yDomain) : undefined, format: log ? (t) => format(10 ** t - 1, 2) : undefined },
@@ -162,16 +162,16 @@ function wordMap(model, all, shown, l, width) {
   return figure("Words", root, () => wordsData(model, all));
 }
 
-/** All words shown, with everything that is known about them. */
+/** All numbers about the words shown. */
 function wordsData(model, all) {
   const { data } = model, { words } = data;
   const names = data.predictors.map((p) => p.name);
-  const head = ["word", "kept", "occurrences", "documents", ...names.map((n) => `effect on ${n}`), ...(words.association ? names.map((n) => `association with ${n} (z)`) : []), ...(words.why.as_prediction ? ["screening statistic"] : []), ...(halvesWith(model, 0) === null ? [] : ["kept in halves"])];
+  const head = ["word", "kept", "occurrences", "documents", ...names.map((n) => `difference in ${n}`), ...(words.association ? names.map((n) => `association with ${n} (z)`) : []), ...(words.why.as_prediction ? ["screening statistic"] : []), ...(halvesWith(model, 0) === null ? [] : ["kept in halves"])];
   return { head, rows: all.map((v) => [words.names[v], isKept(model, v) ? "yes" : "no", words.count[v], words.documents[v], ...names.map((_, l) => wordEffect(model, v, l)),
     ...(words.association ? names.map((_, l) => words.association[v * model.L + l]) : []), ...(words.why.as_prediction ? [words.why.as_prediction[v]] : []), ...(halvesWith(model, v) === null ? [] : [halvesWith(model, v)])]) };
 }
 
-/** Names for the outermost kept words, as many as do not cover each other. */
+/** Names of the outermost kept words that do not overlap. */
 function labelWords(model, all, shown, xs, ys, { root, sx, sy, box }) {
   const most = box.right - box.left < 480 ? LABELLED / 2 : LABELLED;
   const order = all.map((_, i) => i).filter((i) => isKept(model, all[i]) && all[i] !== shown)
@@ -194,7 +194,7 @@ function labelWords(model, all, shown, xs, ys, { root, sx, sy, box }) {
   }
 }
 
-/** The word searched for, then kept words, then dropped ones, the strongest of each first. */
+/** The word searched for, then kept words, then dropped ones, by the size of their values. */
 function strongestFirst(model, all, l) {
   const { names } = model.data.words;
   const exact = state.query.toLowerCase();
@@ -204,12 +204,12 @@ function strongestFirst(model, all, l) {
 
 function wordList(model, order, shown, l) {
   const { data } = model;
-  return el("ul", { class: "plain chips", role: "list", "aria-label": "Words found, the strongest first", "data-scroll": "words" }, order.map((v) => {
+  return el("ul", { class: "plain chips", role: "list", "aria-label": "Words found, largest values first", "data-scroll": "words" }, order.map((v) => {
     const x = wordX(model, v, l);
     const kept = isKept(model, v);
     return el("li", {}, el("button", {
       type: "button", class: `chip ${wordKind(model, v, l)}${comesAndGoes(model, v) ? " unsure" : ""}`, "data-tip": wordTip(model, v, l), "data-key": `w-${v}`, "data-word": v, "aria-pressed": String(shown === v),
-      "aria-label": `${data.words.names[v]}, ${kept ? "kept" : "dropped"}${comesAndGoes(model, v) ? " by less than half of the halves" : ""}, ${signed(x)}`,
+      "aria-label": `${data.words.names[v]}, ${kept ? "kept" : "dropped"}${comesAndGoes(model, v) ? " in less than half of the halves" : ""}, ${signed(x)}`,
       onclick: () => update({ word: v }),
     }, wordName(model, v), el("small", {}, signed(x, 2))));
   }));
@@ -225,26 +225,33 @@ function wordCard(model, v, l) {
     ["Occurrences", `${format(data.words.count[v])} in ${format(data.words.documents[v])} documents`],
     data.words.association ? ["Association (z)", signed(data.words.association[v * model.L + l], 2)] : null,
     halvesWith(model, v) === null ? null : ["Kept in halves of the documents", percent(halvesWith(model, v))],
-    kept ? [data.words.effect ? "First occurrence moves" : "Effect in the model", amountText(model, wordEffect(model, v, l), l)] : null,
+    kept ? [data.words.effect ? "Difference of a first occurrence" : "Difference in the model", amountText(model, wordEffect(model, v, l), l)] : null,
   ].filter(Boolean);
   return el("section", { class: "card", id: "word-card" },
     el("h2", {}, wordName(model, v)),
     wordName(model, v) === data.words.names[v] ? null : el("p", { class: "muted path" }, data.words.names[v].split("|").join(" › ")),
     el("dl", { class: "facts" }, facts.map(([k, value]) => el("div", {}, el("dt", {}, k), el("dd", {}, value)))),
     el("h3", {}, kept ? "Why it was kept" : "Why it was dropped"), whyView(model, v), standIns(model, v),
-    topics && el("table", { class: "mix" }, el("caption", {}, "Topics it comes from"),
+    topics && el("table", { class: "mix" }, el("caption", {}, "Topics of its occurrences"),
       el("tbody", {}, topics.map((r, k) => [k, r]).sort((a, b) => b[1] - a[1]).slice(0, 6).map(([k, r]) => el("tr", {},
-        el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => update({ topic: k, view: "topics" }) }, fitName(topicName(data, k), 34))),
+        el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => update({ topic: k, view: "topics" }) }, fitName(topicLabel(data, k), 36))),
         el("td", { class: "track" }, bar(0, r, [0, 1], "accent")), el("td", { class: "number" }, percent(r)))))),
     byTarget(model, v, l),
-    data.documents.row.length ? el("p", {}, el("button", { type: "button", onclick: () => update({ word: v, view: "documents", doc: null }) }, "Documents with this word")) : null,
+    data.documents.row.length ? el("p", {}, el("button", { type: "button", onclick: () => update({ word: v, view: "documents", doc: null }) }, "Documents with this word"),
+      " ", dropButton(model, v)) : el("p", {}, dropButton(model, v)),
     el("p", { class: "narrow-only" }, el("button", { type: "button", onclick: () => document.getElementById("panel-words").scrollIntoView({ block: "start" }) }, "Back to all words")));
 }
 
-/** The share of the halves of the documents that keep a word; null where that was not looked at. */
+/** The button that adds a word to the corrections, or removes it. */
+function dropButton(model, v) {
+  const dropped = state.drop.includes(v);
+  return isKept(model, v) || dropped ? el("button", { type: "button", "data-key": "drop-word", "aria-pressed": String(dropped), onclick: () => toggleDrop(model.data, v) }, dropped ? "Keep this word" : "Drop this word") : null;
+}
+
+/** The fraction of halves of the documents in which a word is kept; null where this was not checked. */
 function halvesWith(model, v) {
   const { stability } = model.data;
-  return stability && stability.words ? stability.words.frequency[v] : null;
+  return stability ? stability.words.frequency[v] : null;
 }
 
 /** Whether the model keeps a word that less than half of the halves keep. */
@@ -253,33 +260,32 @@ function comesAndGoes(model, v) {
   return often !== null && isKept(model, v) && often < 0.5;
 }
 
-/** Words of the same documents that another sample may keep instead of it, or it instead of them. */
+/** Interchangeable words: other samples may keep one instead of the other. */
 function standIns(model, v) {
   const { stability } = model.data;
-  if (!stability || !stability.words) return null;
+  if (!stability) return null;
   const rows = stability.words.others.filter(([a, b]) => a === v || b === v).map(([a, b, either]) => [a === v ? b : a, either]);
   if (!rows.length) return null;
-  return el("table", { class: "mix", id: "stand-ins" }, el("caption", {}, "Interchangeable words: in the same documents, and kept in some halves"),
-    el("thead", {}, el("tr", {}, ["word", "kept in halves", "one of the two"].map((name) => el("th", { scope: "col" }, name)))),
+  return el("table", { class: "mix", id: "stand-ins" }, el("caption", {}, "Interchangeable words: they occur in the same documents, and either may be kept"),
+    el("thead", {}, el("tr", {}, ["word", "kept in halves", "either of the two"].map((name) => el("th", { scope: "col" }, name)))),
     el("tbody", {}, rows.map(([u, either]) => el("tr", {},
       el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => update({ word: u }) }, wordName(model, u))),
       el("td", { class: "number" }, percent(halvesWith(model, u))), el("td", { class: "number" }, percent(either))))));
 }
 
-/** The reason in words, and the advantages beside their costs. */
+/** Why a word was kept or dropped: in words, and as criteria with their costs. */
 function whyView(model, v) {
   const { why } = model.data.words;
   const rows = [];
   if (why.as_prediction) {
-    rows.push([why.prediction_source === "z2" ? "As prediction: z²" : "As prediction: screening statistic", plainly(why.as_prediction[v]), plainly(why.prediction_cost)]);
+    rows.push([why.prediction_source === "z2" ? "z²" : "screening statistic", plainly(why.as_prediction[v]), plainly(why.prediction_cost)]);
   }
-  if (why.as_words) rows.push(["As words: topics against frequency alone", plainly(why.as_words[v]), plainly(why.words_cost)]);
   return el("div", {}, el("p", { id: "why" }, whyText(model, v)),
-    rows.length ? [table("Advantage and cost of the word", ["of the word", "advantage", "cost"], rows),
-      el("p", { class: "note" }, "In units of a squared z score (twice a log likelihood ratio). As prediction: association with the target. As words: how much better topic proportions predict the word than its frequency, in the documents of this page.")] : null);
+    rows.length ? [table("Word-selection criteria", ["criterion", "value", "cost"], rows),
+      el("p", { class: "note" }, "In units of a squared z score (twice a log likelihood ratio) of the association with the target.")] : null);
 }
 
-/** An amount of evidence: its decimals matter only where it is small. */
+/** A screening statistic; decimals only for small ones. */
 function plainly(x) {
   return fixed(x, x < 10 ? 1 : 0);
 }
@@ -294,7 +300,7 @@ function whyText(model, v) {
   if (!kept && !data.words.trained[v]) return "It is not in the training documents.";
   if (data.words.graded || !why.as_prediction || why.prediction_source === "z2") {
     const share = format(data.words.inclusion[v], 2);
-    return kept ? `The model finds topics the likelier source of it: inclusion ${share}.` : `The model finds the background the likelier source of it: inclusion ${share}.`;
+    return kept ? `Its inclusion is ${share}: it is more likely a word of the topics than of the background.` : `Its inclusion is ${share}: it is more likely a word of the background than of the topics.`;
   }
   const evidence = why.as_prediction[v], cost = why.prediction_cost;
   if (kept) {
@@ -304,9 +310,9 @@ function whyText(model, v) {
   }
   if (evidence <= cost) return "Its screening statistic is below the cost of a word.";
   if (why.needed && why.needed[v] > evidence * 1.001) {
-    return `Its screening statistic, ${plainly(evidence)}, is too small for its frequency: a word as frequent needed ${plainly(why.needed[v])} or more.`;
+    return `Its screening statistic, ${plainly(evidence)}, is too small for its frequency: a word of this frequency needs at least ${plainly(why.needed[v])}.`;
   }
-  return "Its screening statistic exceeds the cost of a word, but the fraction of tokens to keep was reached before it.";
+  return "Its screening statistic exceeds the cost of a word, but the fraction of tokens to keep was reached with other words.";
 }
 
 function byTarget(model, v, l) {
@@ -318,13 +324,13 @@ function byTarget(model, v, l) {
   const most = Math.max(...shares, 1e-9);
   const target = model.data.targets[t];
   const names = target.labels && target.labels.length === n ? target.labels : given.labels;
-  return el("table", { class: "mix", id: "by-target" }, el("caption", {}, `Documents with it, by ${target.name}`),
+  return el("table", { class: "mix", id: "by-target" }, el("caption", {}, `Documents with the word, by ${target.name}`),
     el("tbody", {}, names.map((name, b) => el("tr", {},
       el("th", { scope: "row" }, breakable(shorten(name, 24))), el("td", { class: "track" }, bar(0, shares[b], [0, most], "accent")),
       el("td", { class: "number" }, percent(shares[b])), el("td", { class: "number muted" }, `${format(given.documents[v * n + b])} of ${format(given.size[b])}`)))));
 }
 
-/** A word beside its point: of a code what it is, without its kind and what is in brackets. */
+/** The name of a point; of a code without its kind and what is in brackets. */
 function pointName(model, v, length) {
   const label = wordName(model, v), plain = plainName(label);
   return plain === label ? brief(label, length) : shorten(plain, length);

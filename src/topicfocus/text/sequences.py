@@ -1,0 +1,289 @@
+"""Texts as sequences of word ids, from which terms are chosen and counted.
+
+One pass over the texts gives each word a number (`TokenizedTexts`): four bytes for each word of a
+text, in memory or in a temporary file. Chunks are split on threads, each with a table of words of
+its own, and the tables are merged in order.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topicfocus.kernels import tokens
+from topicfocus.kernels.threads import map_in_order
+from topicfocus.kernels.tokens import BREAK, Sequences
+from topicfocus.kernels.words import Words, add_words, copy_words, empty_words
+from topicfocus.text.buffers import Texts, join
+from topicfocus.text.tokenizer import TokenRule, kernel_rule, special_pairs
+
+#: Slots of a new table of words: enough for most chunks.
+_SLOTS = 1 << 16
+#: Bytes of word ids that stay in memory; more are written to a temporary file.
+IN_MEMORY = 1 << 25
+#: Documents whose tokens are lists of strings at a time, which take more room than their text.
+_DOCUMENTS_AT_ONCE = 1024
+
+#: Splits a chunk: (table of words, sequences). It adds new words to the table if the flag is set.
+Split = Callable[[Texts, Words, bool], tuple[Words, Sequences]]
+_Value = TypeVar("_Value")
+
+
+@dataclass(frozen=True)
+class TokenizedTexts:
+    """Documents as sequences of word ids, and the words.
+
+    Attributes
+    ----------
+    words : Words
+        The table of words.
+    parts : iterable of Sequences
+        The word ids, one chunk of documents after the other.
+    document_frequency, frequency : array
+        Documents with each word, and its occurrences, in the documents of `rows`.
+    n_docs : int
+        Number of documents, of all rows.
+    n_jobs : int, optional
+        Threads.
+    rows : array of bool, optional
+        The documents that terms are chosen from; by default all.
+    """
+
+    words: Words
+    parts: Iterable[Sequences]
+    document_frequency: NDArray[np.int64]
+    frequency: NDArray[np.int64]
+    n_docs: int
+    n_jobs: int | None = None
+    rows: NDArray[np.bool_] | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Documents and words."""
+        return self.n_docs, len(self.frequency)
+
+    @property
+    def n_chosen(self) -> int:
+        """Number of documents that terms are chosen from."""
+        return self.n_docs if self.rows is None else int(self.rows.sum())
+
+    def names(self, ids: NDArray[np.intp]) -> list[str]:
+        """The words with these ids."""
+        return self.words.texts(ids)
+
+    def each(
+        self, function: Callable[[Sequences, int], _Value], renamed: NDArray[np.int32] | None = None
+    ) -> Iterator[_Value]:
+        """``function(part, number of its first document)`` for each part, on threads, in order.
+
+        Words get the ids of `renamed`. With `rows`, parts have these documents only.
+        """
+
+        def jobs() -> Iterator[tuple[Sequences, Any, int]]:
+            start = first = 0
+            for part in self.parts:
+                stop = start + len(part.lengths)
+                kept = None if self.rows is None else self.rows[start:stop]
+                yield part, kept, first
+                first += stop - start if kept is None else int(kept.sum())
+                start = stop
+
+        def work(job: tuple[Sequences, Any, int]) -> _Value:
+            (ids, lengths), kept, first = job
+            if kept is not None:
+                ids, lengths = ids[np.repeat(kept, lengths)], lengths[kept]
+            if renamed is not None:
+                ids = renamed[ids]
+            return function(Sequences(ids, lengths), first)
+
+        return map_in_order(work, jobs(), self.n_jobs)
+
+    def of(self, rows: NDArray[np.intp]) -> TokenizedTexts:
+        """The same texts, with the documents that terms are chosen from."""
+        chosen = np.zeros(self.n_docs, dtype=bool)
+        chosen[rows] = True
+        return replace(self, rows=chosen)._counted()
+
+    def without(self, rows: NDArray[np.intp]) -> TokenizedTexts:
+        """The documents that are left when some are removed; their number changes."""
+        some = self.of(np.delete(np.arange(self.n_docs), rows))
+        parts = Parts()
+        for part in some.each(lambda part, _: part):
+            parts.append(part)
+        return replace(some, parts=parts, n_docs=some.n_chosen, rows=None)
+
+    def _counted(self) -> TokenizedTexts:
+        """With the frequencies of the words in the documents of `rows`."""
+        n = int(self.words.sizes[0])
+        in_docs, often = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
+        for a, b in self.each(lambda part, _: tokens.frequencies(part, n)):
+            in_docs += a
+            often += b
+        return replace(self, document_frequency=in_docs, frequency=often)
+
+    def places_of(self, names: Sequence[str]) -> NDArray[np.int32]:
+        """For `each`: the place of each word among `names`, -1 if it is not there."""
+        texts = _encoded(names)
+        n = int(self.words.sizes[0])
+        # A word that is not in the table gets a number behind its last word.
+        ids = add_words(copy_words(self.words), texts.data, texts.offsets)[1]
+        renamed = np.full(n + 1, BREAK, dtype=np.int32)
+        known = ids < n
+        renamed[ids[known]] = np.flatnonzero(known)
+        return renamed
+
+
+class TextsElsewhere(TokenizedTexts):
+    """Tokenized texts that are counted elsewhere (`distributed.DaskTexts`)."""
+
+    def count(self, counter: Any) -> Any:
+        """Counts of the terms of a `TokenCounter`."""
+        raise NotImplementedError
+
+
+class Parts:
+    """Word ids of one chunk after the other, in memory or in a temporary file.
+
+    The file is used where there are many, or if a `folder` for it is given. It is removed with this
+    object.
+    """
+
+    def __init__(self, folder: Any = None) -> None:
+        self._folder = folder
+        self._list: list[Sequences] = []
+        self._stream: Any = None
+        self._bytes = self._n = 0
+
+    def append(self, part: Sequences) -> None:
+        """The word ids of one more chunk."""
+        self._n += 1
+        self._bytes += part.ids.nbytes + part.lengths.nbytes
+        if self._stream is None and (self._folder is not None or self._bytes > IN_MEMORY):
+            self._stream = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
+            weakref.finalize(self, self._stream.close)
+            for earlier in self._list:
+                self._write(earlier)
+            self._list = []
+        if self._stream is None:
+            self._list.append(part)
+        else:
+            self._write(part)
+
+    def _write(self, part: Sequences) -> None:
+        try:
+            for array in part:
+                np.save(self._stream, array, allow_pickle=False)
+        except OSError as error:
+            place = self._folder or tempfile.gettempdir()
+            raise OSError(
+                error.errno,
+                f"word ids cannot be written to a temporary file in {place}: {error.strerror}. "
+                "Make room on the disk, or name a folder on another one in the variable TMPDIR",
+            ) from error
+
+    def __iter__(self) -> Iterator[Sequences]:
+        yield from self._list
+        place = 0
+        for _ in range(self._n - len(self._list)):
+            self._stream.seek(place)
+            part = [np.load(self._stream, allow_pickle=False) for _ in Sequences._fields]
+            place = self._stream.tell()
+            yield Sequences(*part)
+
+
+# ---- from texts to ids ---------------------------------------------------------------------------
+
+
+def split_words(rule: TokenRule) -> Split:
+    """Split texts into words by a rule, in compiled code."""
+    compiled = kernel_rule(rule)
+
+    def split(texts: Texts, words: Words, learn: bool) -> tuple[Words, Sequences]:
+        if rule.lowercase:
+            texts = _without_special(texts)
+        return tokens.tokenize(texts.data, texts.offsets, compiled, words, learn)
+
+    return split
+
+
+def split_by(function: Callable[[str], Sequence[str]]) -> Split:
+    """Split texts by a function of Python."""
+
+    def split(texts: Texts, words: Words, learn: bool) -> tuple[Words, Sequences]:
+        n_known = None if learn else int(words.sizes[0])
+        words = words if learn else copy_words(words)
+        found: list[NDArray[np.int64]] = []
+        lengths: list[int] = []
+        for start in range(0, len(texts), _DOCUMENTS_AT_ONCE):
+            documents = range(start, min(start + _DOCUMENTS_AT_ONCE, len(texts)))
+            lists = [function(texts[d].decode("utf-8", "surrogatepass")) for d in documents]
+            lengths += map(len, lists)
+            encoded = _encoded(chain.from_iterable(lists))
+            words, ids = add_words(words, encoded.data, encoded.offsets)
+            found.append(ids)
+        ids = np.concatenate([np.zeros(0, np.int64), *found])
+        if n_known is not None:
+            ids[ids >= n_known] = BREAK
+        return words, Sequences(ids.astype(np.int32), np.array(lengths, dtype=np.int64))
+
+    return split
+
+
+def learn(
+    chunks: Iterable[Texts], split: Split, n_jobs: int | None, folder: Any = None
+) -> TokenizedTexts:
+    """Give every word a number; word ids are in a temporary file of `folder`, if one is given."""
+    found = map_in_order(lambda texts: split(texts, empty_words(_SLOTS), True), chunks, n_jobs)
+    return _numbered(((words, [part]) for words, part in found), n_jobs, folder)
+
+
+def joined_texts(several: Iterable[TokenizedTexts], n_jobs: int | None = None) -> TokenizedTexts:
+    """Tokenized texts one after the other, with one numbering of the words."""
+    return _numbered(((texts.words, texts.parts) for texts in several), n_jobs)
+
+
+def _numbered(
+    several: Iterable[tuple[Words, Iterable[Sequences]]], n_jobs: int | None, folder: Any = None
+) -> TokenizedTexts:
+    """Merge tables of words, in order, and write sequences with the new numbers."""
+    total, parts, n_docs = empty_words(_SLOTS), Parts(folder), 0
+    for words, sequences in several:
+        total, renamed = tokens.merge(total, words)
+        for ids, lengths in sequences:
+            parts.append(Sequences(renamed.astype(np.int32)[ids], lengths))
+            n_docs += len(lengths)
+    none = np.zeros(0, dtype=np.int64)
+    return TokenizedTexts(total, parts, none, none, n_docs, n_jobs)._counted()
+
+
+def known_sequences(
+    chunks: Iterable[Texts], split: Split, names: Sequence[str], n_jobs: int | None
+) -> Iterator[Sequences]:
+    """Sequences of known words, by their places among `names`; others end a segment."""
+    texts = _encoded(names)
+    table = add_words(empty_words(_SLOTS), texts.data, texts.offsets)[0]
+    return map_in_order(lambda chunk: split(chunk, table, False)[1], chunks, n_jobs)
+
+
+def _encoded(words: Iterable[str]) -> Texts:
+    return join([word.encode("utf-8", "surrogatepass") for word in words])
+
+
+def _without_special(texts: Texts) -> Texts:
+    """The chunk, with documents that have the characters of `lower_is_special` in lower case."""
+    found = np.zeros(len(texts), dtype=np.uint8)
+    tokens.find_pairs(texts.data, texts.offsets, *special_pairs(), found)
+    if not found.any():
+        return texts
+    documents = [texts[d] for d in range(len(texts))]
+    for d in np.flatnonzero(found):
+        text = documents[d].decode("utf-8", "surrogatepass")
+        documents[d] = text.lower().encode("utf-8", "surrogatepass")
+    return join(documents)

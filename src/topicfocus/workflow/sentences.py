@@ -1,0 +1,404 @@
+"""A summary of a fit as sentences and lines of text: for terminals, notebooks and `print`.
+
+Everything is made of the plain data of metrics.json, so that a saved result is shown like a new
+one. Words and labels come from texts of unknown origin: callers escape them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from topicfocus.config import setting
+
+#: Metrics: name, and whether more is better.
+METRICS = {
+    "rmse": ("RMSE", False),
+    "r2": ("R²", True),
+    "deviance": ("deviance", False),
+    "auc": ("AUC", True),
+    "accuracy": ("accuracy", True),
+    "log_loss": ("log loss", False),
+}
+#: Words of a topic that stand for it in a sentence, and sentences of each direction.
+_WORDS, _SENTENCES = 3, 2
+#: A topic whose difference is a smaller fraction of the largest has hardly any.
+_NOTABLE = 0.05
+#: Words whose first occurrence changes the prediction most, of each direction.
+_STRONGEST = 6
+
+
+class Sentence(NamedTuple):
+    """A sentence with words of a topic inside, which may be set in another face."""
+
+    before: str
+    words: str
+    after: str
+
+    def __str__(self) -> str:
+        return "".join(self)
+
+
+# ---- numbers -------------------------------------------------------------------------------------
+
+
+def percentage(p: float | None) -> str:
+    """A probability as a person reads it, never rounded to none or all."""
+    if p is None:
+        return "-"
+    if 0 < p < 0.005:
+        return "<1%"
+    return ">99%" if 0.995 < p < 1 else f"{p:.0%}"
+
+
+def same_decimals(values: Sequence[float | None], digits: int = 3) -> Callable[[Any], str]:
+    """A way to write numbers with the same decimals, so that the largest has `digits` digits."""
+    largest = max((abs(value) for value in values if value), default=1.0)
+    places = int(np.clip(digits - 1 - np.floor(np.log10(largest)), 0, 9))
+
+    def written(value: float | None) -> str:
+        return "-" if value is None else f"{round(value, places) + 0.0:,.{places}f}"
+
+    return written
+
+
+def signed(number: str) -> str:
+    """A number with its sign."""
+    return number if number.startswith("-") else f"+{number}"
+
+
+def metric(value: float | None) -> str:
+    """A metric with three decimals."""
+    if value is None:
+        return "-"
+    return f"{round(value, 3) + 0.0:.3f}" if abs(value) < 1000 else f"{value:.4g}"  # no -0.000
+
+
+# ---- topics --------------------------------------------------------------------------------------
+
+
+def target_name(summary: dict[str, Any]) -> str:
+    """The column of the target."""
+    return str(summary["settings"].get("target") or "the target")
+
+
+def called(topic: dict[str, Any]) -> str:
+    """The name of a topic that was given one, or its first words."""
+    return topic.get("name") or ", ".join(topic["words"][:_WORDS]) or "none of the words"
+
+
+def topic_label(topic: dict[str, Any]) -> str:
+    """The number of a topic, its name if it was given one, and its words."""
+    name = f"{topic['name']}: " if topic.get("name") else ""
+    return f"{topic['topic']}: {name}{', '.join(topic['words'])}"
+
+
+def headline(summary: dict[str, Any]) -> str:
+    """Model, topics, words and documents in one line."""
+    words, n_topics = summary["words"], len(summary["topics"])
+    kept = f"{words['kept']:,} of " if words["selects"] else ""
+    return (
+        f"{summary['model']}: {n_topics} {'topic' if n_topics == 1 else 'topics'}, "
+        f"{kept}{words['words']:,} words, {summary['documents']['train']:,} documents; fitted in "
+        f"{summary['seconds']:.1f} s"
+    )
+
+
+def main_sentences(summary: dict[str, Any]) -> list[Sentence]:
+    """What documents with much of the strongest topics have: two sentences of each direction."""
+    rows = summary["topics"]
+    strong = [row for row in rows if not hardly_any(row, rows)]
+    if _is_multiclass(summary):
+        chosen = sorted(strong, key=lambda row: -row["change"])[: 2 * _SENTENCES]
+    else:
+        up = [row for row in strong if row["change"] > 0][:_SENTENCES]
+        down = [row for row in strong if row["change"] < 0][-_SENTENCES:]
+        chosen = [*up, *down]
+    number = same_decimals([row["change"] for row in rows])
+    return [_sentence(row, summary, number) for row in chosen]
+
+
+def hardly_any(row: dict[str, Any], rows: list[dict[str, Any]]) -> bool:
+    """Whether a topic makes hardly any difference: a small one, or one that may be none."""
+    largest = max(abs(other["change"]) for other in rows)
+    unsure = row.get("lower") is not None and row["lower"] <= 0 <= row["upper"]
+    return unsure or abs(row["change"]) <= _NOTABLE * largest
+
+
+def _is_multiclass(summary: dict[str, Any]) -> bool:
+    return "changes" in summary["topics"][0]
+
+
+def _sentence(
+    row: dict[str, Any], summary: dict[str, Any], number: Callable[[Any], str]
+) -> Sentence:
+    before = "Documents with much of "
+    if "class" in row:
+        ends = f"({percentage(row['low'])} → {percentage(row['high'])})"
+        more = "more" if row["change"] > 0 else "less"
+        return Sentence(before, called(row), f" are {more} often {row['class']} {ends}.")
+    more = "higher" if row["change"] > 0 else "lower"
+    ends = f"({number(row['low'])} → {number(row['high'])})"
+    difference = number(abs(row["change"]))
+    name = target_name(summary)
+    return Sentence(before, called(row), f" score {difference} {more} in {name} {ends}.")
+
+
+def quality_sentence(summary: dict[str, Any]) -> str:
+    """How well the model predicts held-out documents, beside the regression on all words."""
+    held_out = list(summary["held_out"].items())
+    if not held_out:
+        return ""
+    mine = held_out[0][1]
+    name, before, after, number = next(
+        (metric, before, after, number)
+        for metric, before, after, number in _QUALITY
+        if mine.get(metric) is not None
+    )
+    sentence = (
+        f"In {summary['documents']['test']:,} held-out documents the model {before} "
+        f"{number(mine[name])}{after.format(target_name(summary))}"
+    )
+    for model, values in held_out[1:]:
+        if model.endswith(", topics alone"):
+            sentence += f", its topics alone {number(values[name])}"
+        elif " words" in model:
+            sentence += f", a {model} {number(values[name])}"
+    return f"{sentence}."
+
+
+#: For the first metric that a model has: its name, what is before the number and after it.
+_QUALITY = (
+    ("auc", "ranks by the probability of the class with an AUC of", "", lambda v: f"{v:.3f}"),
+    ("r2", "explains", " of the variance of {}", percentage),
+    ("deviance", "has a deviance of", " per document", metric),
+)
+
+
+def topics_title(summary: dict[str, Any]) -> str:
+    """What the numbers of `topic_cells` are."""
+    name, rows = target_name(summary), summary["topics"]
+    if _is_multiclass(summary):
+        what = "probability of the class that a topic raises most"
+    elif "class" in rows[0]:
+        what = f"probability of {rows[0]['class']}"
+    else:
+        what = f"predicted {name}"
+    low, high = summary.get("effects", {}).get("percentiles", (10, 90))
+    which = "held-out" if summary["documents"]["test"] else "training"
+    beside = ["covariates"] if summary.get("covariates") else []
+    beside += ["exposure"] if summary["settings"].get("exposure") else []
+    with_average = f" with average {' and '.join(beside)}" if beside else ""
+    return (
+        f"Topics, by the {what} of a typical document{with_average} with little and with much of "
+        f"the topic ({low:g}th and {high:g}th percentile of the {which} documents)"
+    )
+
+
+def topic_cells(summary: dict[str, Any]) -> list[list[str]]:
+    """A table of the numbers of all topics, its head first."""
+    rows = summary["topics"]
+    is_class, multiclass = "class" in rows[0], _is_multiclass(summary)
+    interval = rows[0].get("lower") is not None
+    number = same_decimals([row["change"] for row in rows])
+    ends = percentage if is_class else number
+
+    def difference(value: float | None) -> str:
+        if value is None:
+            return "-"
+        return f"{100 * value:+.0f}" if is_class else signed(number(value))
+
+    points = " (points)" if is_class else ""
+    head = ["topic", *(["class"] if multiclass else []), f"difference{points}", "little → much"]
+    table = [[*head, *(["95% interval"] if interval else []), "proportion"]]
+    for row in rows:
+        own = [f"{row['topic']}", *([str(row["class"])] if multiclass else [])]
+        own += [difference(row["change"]), f"{ends(row['low'])} → {ends(row['high'])}"]
+        if interval:
+            own.append(f"{difference(row['lower'])} to {difference(row['upper'])}")
+        table.append([*own, percentage(row["share"])])
+    return table
+
+
+def aligned(cells: list[list[str]], left: Sequence[int] = ()) -> list[str]:
+    """Rows of cells in columns of the same width, flush right but for some."""
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    return [
+        "  ".join(
+            cell.ljust(width) if i in left else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in cells
+    ]
+
+
+def topic_lines(summary: dict[str, Any]) -> tuple[str, list[tuple[str, str, str]]]:
+    """The head of the table of topics; and for each topic the line of its numbers, its words, and
+    the dropped words beside them."""
+    cells = topic_cells(summary)
+    title, *heads = aligned(cells, left=(1,) if _is_multiclass(summary) else ())
+    lines = []
+    for head, row in zip(heads, summary["topics"], strict=True):
+        name = f"{row['name']}: " if row.get("name") else ""
+        words = name + (", ".join(row["words"]) or "no words")
+        lines.append((head, words, ", ".join(row.get("context") or [])))
+    return title, lines
+
+
+def topic_remarks(summary: dict[str, Any]) -> list[str]:
+    """Classes without a topic, and topics that could be left out."""
+    rows, out = summary["topics"], []
+    if _is_multiclass(summary):
+        own = {str(row["class"]) for row in rows}
+        others = [str(c) for c in summary["target"]["classes"] if str(c) not in own]
+        if others:
+            out.append(f"No topic raises these classes most: {', '.join(others)}.")
+    idle = [str(r["topic"]) for r in rows if len(r["words"]) < 2 or hardly_any(r, rows)]
+    if idle and len(rows) > 1:
+        which = f"Topic {idle[0]} makes" if len(idle) == 1 else f"Topics {_listed(idle)} make"
+        out.append(f"{which} hardly any difference: fewer topics may do.")
+    found = summary.get("replication")
+    if found is not None:
+        out.append(_replication(found, len(rows)))
+    return out
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _replication(found: dict[str, Any], n_topics: int) -> str:
+    thorough = setting("stability", 50)
+    if not found["documents"]:
+        return f"Whether other samples have the same topics was not checked: {thorough} does it."
+    again = [str(number) for number in found["topics"]]
+    others = ""
+    if 0 < len(again) < n_topics:
+        others = f", {'topic' if len(again) == 1 else 'topics'} {_listed(again)}"
+    return (
+        f"{len(again)} of {n_topics} topics are found again in two separate samples of "
+        f"{found['documents']:,} training documents{others} (a quick check; {thorough} does more)."
+    )
+
+
+# ---- words, covariates, metrics ------------------------------------------------------------------
+
+
+def word_lines(summary: dict[str, Any]) -> list[str]:
+    """Words kept and dropped, and those whose first occurrence changes the prediction most."""
+    words = summary["words"]
+    if not words["selects"]:
+        lines = [f"All {words['words']:,} words are in the topics."]
+    else:
+        share = words["kept_token_share"]
+        lines = [
+            f"Kept: {words['kept']:,} words, {share:.1%} of the tokens; most predictive: "
+            f"{', '.join(words['kept_examples'])}",
+            f"Dropped: {words['dropped']:,} words; most frequent: "
+            f"{', '.join(words['dropped_examples'])}",
+        ]
+    rows = [*words.get("raises", []), *words.get("lowers", [])]
+    if not rows:
+        return lines
+    first, number = summary["topics"][0], same_decimals([row["change"] for row in rows])
+    name = f"{first['class']}, in percentage points" if "class" in first else target_name(summary)
+    for side in ("raises", "lowers"):
+        listed = [
+            f"{row['word']} "
+            + (f"{100 * row['change']:+.1f}" if "class" in first else signed(number(row["change"])))
+            for row in words.get(side, [])[:_STRONGEST]
+        ]
+        lines.append(f"First occurrence {side} {name}: {', '.join(listed) or 'none'}")
+    return lines
+
+
+def covariate_lines(summary: dict[str, Any]) -> list[str]:
+    """What one standard deviation more of each covariate adds to the linear predictor."""
+    rows = summary.get("covariates") or []
+    strength = [float(np.max(np.abs(row["coef"]))) * row["std"] for row in rows]
+    number = same_decimals(strength)
+    lines = []
+    for row, _ in sorted(zip(rows, strength, strict=True), key=lambda pair: -pair[1]):
+        most = np.max(row["coef"]) * row["std"]
+        of_class = f" ({row['class']})" if "class" in row else ""
+        lines.append(
+            f"{row['name']}: {signed(number(most))}{of_class}; mean {row['mean']:.4g}, standard "
+            f"deviation {row['std']:.4g}"
+        )
+    return lines
+
+
+#: What a covariate adds to, by the kind of target.
+SCALES = {
+    "real": "the target",
+    "count": "the logarithm of the expected count",
+    "ordinal": "the position on the scale of the levels",
+    "binary": "the log odds",
+    "classes": "the score of a class",
+}
+
+
+def metric_cells(summary: dict[str, Any]) -> list[list[str]]:
+    """A table of the held-out metrics of all models, its head first; empty without a test part."""
+    held_out = summary["held_out"]
+    if not held_out:
+        return []
+    names = list(next(iter(held_out.values())))
+    head = [f"{METRICS[name][0]} {'↑' if METRICS[name][1] else '↓'}" for name in names]
+    rows = [
+        [model, *(metric(values[name]) for name in names)] for model, values in held_out.items()
+    ]
+    return [["", *head], *rows]
+
+
+def completeness_lines(summary: dict[str, Any]) -> list[str]:
+    """How much of what the text tells about the target the topics capture."""
+    found = summary.get("completeness")
+    if found is None:
+        return []
+    which = "held-out" if found["documents"] == "test" else "validation"
+    if not found["remainder"]:
+        return [
+            "The remainder does not predict validation documents better, so its weight is zero: "
+            "all that is used of the text is in the topics."
+        ]
+    if found["share"] is None:
+        return []
+    return [
+        f"Completeness: the topics capture {found['share']:.0%} ± {found['error']:.0%} of what the "
+        f"text tells about {target_name(summary)} (deviance explained in {which} documents: "
+        f"{found['topics']:.3f} by the topics, {found['both']:.3f} with the remainder)."
+    ]
+
+
+def reliability_line(summary: dict[str, Any]) -> str:
+    """How far probabilities, or intervals, can be believed."""
+    found = summary.get("reliability", {})
+    if found.get("calibration_error") is not None:
+        off, about = 100 * found["calibration_error"], found["about"]
+        about = about if about.startswith("the class") else f"P({about})"
+        return (
+            f"Probabilities of held-out documents ({about}) are off by {off:.1f} percentage points "
+            "on average."
+        )
+    if "coverage" not in found:
+        return ""
+    share = found["coverage"]["80%"]
+    held = "-" if share is None else f"{share:.0%}"
+    whole = {"count": "whole numbers", "ordinal": "levels"}.get(summary["target"]["kind"])
+    more = f" They end at {whole}, so small ones contain more than 80%." if whole else ""
+    return f"80% intervals of predictions contain {held} of the held-out targets.{more}"
+
+
+def as_text(summary: dict[str, Any]) -> str:
+    """The topics and the metrics of the model as plain text, for `print`."""
+    title, topics = topic_lines(summary)
+    lines = [headline(summary), ""]
+    lines += [*map(str, main_sentences(summary)), quality_sentence(summary), ""]
+    lines += [f"{topics_title(summary)}:", title]
+    for head, words, _ in topics:
+        lines += [head, f"    {words}"]
+    lines += topic_remarks(summary)
+    return "\n".join([*lines, *(f"Warning: {message}" for message in summary["warnings"])])
