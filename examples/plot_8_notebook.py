@@ -37,7 +37,7 @@ effects.sort_values("change").iloc[[0, 1, 2, -3, -2, -1]].round(2)
 # They take a model with documents, or an explorer that several share, and an ``ax``.
 import matplotlib.pyplot as plt
 
-from topicfocus.report import Explorer, plot_effects, plot_topics, plot_words
+from topicfocus.report import Explorer, plot_calibration, plot_effects, plot_topics
 
 explorer = Explorer(
     model,
@@ -48,7 +48,7 @@ explorer = Explorer(
 )
 figure, axes = plt.subplots(1, 2, figsize=(11, 4), layout="constrained")
 plot_effects(explorer, ax=axes[0])
-plot_words(explorer, ax=axes[1], labels=12)
+plot_calibration(explorer, ax=axes[1])
 plt.show()
 
 # %%

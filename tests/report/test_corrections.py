@@ -1,11 +1,16 @@
 """Names, words to drop and topics to merge are collected in the page as a corrections.toml."""
 
+import copy
+import json
 import tomllib
 
 import numpy as np
+import pandas as pd
 import pytest
 from report_cases import case, explorer
 
+from topicfocus.cli.main import main
+from topicfocus.datasets import make_reviews
 from topicfocus.report import Explorer
 
 CARD = "section[aria-label=Corrections]"
@@ -128,10 +133,10 @@ def test_topics_are_listed_in_the_order_of_their_numbers(open_page, kind):
     assert shown == order == [by_number(made)[i] for i in (1, 2, 3)]
 
 
-def test_names_of_the_model_are_shown(open_page, monkeypatch):
+def test_names_of_the_model_are_shown(open_page):
     model, texts, _ = case("regression")
-    names = [None, "praise", None]
-    monkeypatch.setattr(type(model[-1]), "topic_names_", names, raising=False)
+    model = copy.deepcopy(model)
+    model[-1].rename_topics({1: "praise"})
     made = Explorer(model, texts=texts[:30])
     assert made.summary["topics"]["names"][1] == "praise"
     assert made.summary["topics"]["named"] == [False, True, False]
@@ -141,3 +146,40 @@ def test_names_of_the_model_are_shown(open_page, monkeypatch):
     words = model[-1].top_words(9, model[0].get_feature_names_out())[0]
     row = page.locator("[data-topic='0'] .words").inner_text()
     assert ", ".join(words[:3]) in row and row.count(words[0]) == 1
+
+
+def test_fit_takes_the_corrections(open_page, tmp_path):
+    """From a page of the command line, by its numbers, to the next fit."""
+    reviews = make_reviews(300, random_state=0)
+    table = pd.DataFrame({"text": list(reviews.texts), "stars": reviews.target})
+    table.to_csv(tmp_path / "reviews.csv", index=False)
+    command = ["fit", str(tmp_path / "reviews.csv"), "--text", "text", "--target", "stars"]
+    command += ["--topics", "3", "--no-remainder", "--no-baseline", "--quiet"]
+    assert main([*command, "--out", str(tmp_path / "first")]) == 0
+    first = json.loads((tmp_path / "first" / "metrics.json").read_text(encoding="utf-8"))["topics"]
+    page = open_page((tmp_path / "first" / "explorer.html").read_text(encoding="utf-8"))
+    assert [
+        int(page.locator(f"[data-topic='{row['component']}'] .number-badge").inner_text())
+        for row in first
+    ] == [row["topic"] for row in first]
+    page.click(f"[data-topic='{first[0]['component']}']")
+    word = first[0]["words"][0]
+    page.get_by_role("button", name=f"Drop “{word}”", exact=True).click()
+    page.locator("#topic-name").fill("praise")
+    page.locator("#topic-name").press("Tab")
+    page.click(f"[data-topic='{first[1]['component']}']")
+    page.get_by_label("Merge with").select_option(str(first[2]["component"]))
+    with page.expect_download() as download:
+        page.click("#download-corrections")
+    download.value.save_as(tmp_path / "corrections.toml")
+    again = ["--config", str(tmp_path / "corrections.toml"), "--out", str(tmp_path / "second")]
+    assert main([*command, *again]) == 0
+    second = json.loads((tmp_path / "second" / "metrics.json").read_text(encoding="utf-8"))[
+        "topics"
+    ]
+    assert len(second) == 2
+    assert "praise" in [row["name"] for row in second]
+    assert all(word not in row["words"] for row in second)
+    html = (tmp_path / "second" / "explorer.html").read_text(encoding="utf-8")
+    rows = open_page(html).locator(".forest-row .name strong").all_inner_texts()
+    assert "praise" in rows

@@ -123,6 +123,66 @@ def test_columns_beside_the_text_are_in_the_story(open_page, family):
     assert f"{expected} target" in story
 
 
+def test_covariates_have_intervals_and_rare_indicators_come_last(open_page):
+    reviews = make_reviews(300, random_state=0)
+    rng = np.random.default_rng(0)
+    length, rare = rng.normal(5, 2, 300), (np.arange(300) % 50 == 0).astype(float)
+    beside = np.column_stack([rare, length])
+    y = reviews.target + 0.5 * length + 6 * rare
+    model = FocusedTopicRegressor(3, max_epochs=6, random_state=0)
+    model.fit(reviews.counts[:200], y[:200], covariates=beside[:200])
+    made = Explorer(
+        model,
+        counts=reviews.counts[200:],
+        target=y[200:],
+        covariates=beside[200:],
+        covariate_names=["rare", "length"],
+        held_out=True,
+    )
+    found = made.summary["covariates"]["effects"]
+    assert found["rare"] == [True, False]
+    # The interval is around the least-squares estimate in the held-out documents.
+    mixes = model.transform(reviews.counts[200:])
+    design = np.column_stack([np.ones(100), mixes[:, :-1], beside[200:]])
+    slopes = np.linalg.lstsq(design, y[200:], rcond=None)[0][-2:]
+    for j in range(2):
+        move = found["values"][j][1] - found["values"][j][0]
+        middle = (found["lower"][j][0] + found["upper"][j][0]) / 2
+        assert middle == pytest.approx(slopes[j] * move, rel=1e-4)
+    page = open_page(made.html)
+    assert "rare" not in page.locator(".story").inner_text()
+    assert "Covariates: length" in page.locator(".story").inner_text()
+    rows = list(csv.DictReader(io.StringIO(saved(page, "Covariates", "csv"))))
+    assert [row["covariate"] for row in rows] == ["length", "rare"]
+    assert float(rows[0]["95% low"]) == pytest.approx(found["lower"][1][0])
+    # Without held-out documents there are none.
+    _, _, _, training = covariates_case("gaussian")
+    assert training.summary["covariates"]["effects"]["lower"] is None
+
+
+def test_all_topics_of_the_story_can_be_shown(open_page):
+    """And typical documents are whole, and have several relevant words."""
+    reviews = make_reviews(300, random_state=0)
+    model = FocusedTopicRegressor(8, max_epochs=4, random_state=0)
+    model.fit(reviews.counts, reviews.target)
+    made = Explorer(model, counts=reviews.counts, vocabulary=reviews.vocabulary)
+    page = open_page(made.html)
+    lines = page.locator(".story .drivers [role=link]")
+    before, button = lines.count(), page.locator(".story .drivers button").first
+    more = int(button.inner_text().split()[1])
+    button.click()
+    assert lines.count() >= before + more and page.locator(".story .drivers button").count() == 0
+    shares = made.summary["topics"]["leads"]
+    made_of = model.token_proportions(reviews.counts)
+    known = model.relevant_words(reviews.counts) > 0
+    first = made_of[known].argmax(axis=1)
+    np.testing.assert_allclose(shares, np.bincount(first, minlength=8) / known.sum())
+    page.click("[data-topic='0']")
+    texts = page.locator(".whole .doc small").all_inner_texts()
+    assert len(texts) == 3
+    assert all(int(re.search(r"of its (\d+) different", text).group(1)) >= 4 for text in texts)
+
+
 def test_effects_are_pythons(open_page):
     for kind in ("regression", "binary", "multiclass", "poisson", "ordinal"):
         model, texts, target = case(kind)

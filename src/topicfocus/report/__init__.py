@@ -6,7 +6,6 @@ from topicfocus.report.plots import (
     plot_effects,
     plot_frontier,
     plot_topics,
-    plot_words,
 )
 from topicfocus.report.summary import summarise
 
@@ -16,6 +15,5 @@ __all__ = [
     "plot_effects",
     "plot_frontier",
     "plot_topics",
-    "plot_words",
     "summarise",
 ]

@@ -27,8 +27,9 @@ class Explorer:
     counts : documents x words, optional
     target : as for `fit`, optional
         Targets of these documents, for intervals of coefficients, associations and metrics.
-    names : list of str, or dict of topic number to str, optional
-        Names of the topics; by default their most relevant words.
+    names : list of str, or dict of int to str, optional
+        Names of the topics by row of ``components_``; by default those of the model
+        (`rename_topics`). The page refers to other topics by their first words.
     vocabulary : list of str, optional
         Names of the columns of `counts`; by default those of the vectoriser or of `fit`.
     target_name : str, optional

@@ -88,14 +88,14 @@ def read_frontier(given: Any) -> list[dict[str, Any]] | None:
         }
         if not set(SEARCHED) & set(numbers):
             raise ValueError(
-                "every row of frontier needs inclusion_prior or n_topics, and figures beside it."
+                "every row of frontier needs inclusion_prior or n_topics, and metrics."
             )
         if not dict(row).get("error") or "score" in numbers:
             rows.append(numbers)
     return sorted(rows, key=lambda r: tuple(r.get(name, 0.0) for name in SEARCHED))
 
 
-def frontier_axis(rows: list[dict[str, Any]]) -> str:
+def frontier_axis(rows: Sequence[Mapping[str, Any]]) -> str:
     """The setting along the frontier: topics if each row has another number of them."""
     tried = {row.get("n_topics") for row in rows}
     return "n_topics" if 1 < len(tried) == len(rows) else "inclusion_prior"
@@ -132,7 +132,7 @@ def read_stability(given: Any, vocabulary: Sequence[str] = ()) -> dict[str, Any]
             "Nogueira's index": given["nogueira"],
             "Jaccard of disjoint halves": given["disjoint_jaccard"],
             "words kept in 90% of halves": given["stable_words"],
-            "of these expected false, at most": given["false_words"],
+            "expected false among these, at most": given["false_words"],
             "correlation of predictions of two halves": given["prediction_correlation"],
         },
         "words": _word_stability(given, vocabulary),

@@ -22,6 +22,10 @@ from topicfocus.text import TokenCounter
 
 #: Documents whose counts are compared with those of the page's tokeniser.
 _COMPARED = 50
+#: Why the page cannot split text.
+_CODES = "The documents of this model are lists of codes."
+_CUSTOM = "The model was trained with a custom tokenizer, which does not run in the page."
+_PREPROCESSED = "The model was trained with preprocessing steps that do not run in the page."
 
 
 @dataclass(frozen=True)
@@ -159,8 +163,8 @@ def _words(
     """How to read text in the page as training did, if it can."""
     if isinstance(vectoriser, TokenCounter):
         if vectoriser.separator is not None or vectoriser.tokenizer is not None:
-            own = "codes" if vectoriser.separator is not None else "a tokeniser of its own"
-            return TextReading(False, note=f"Training used {own}, which are read in Python.")
+            codes = vectoriser.separator is not None
+            return TextReading(False, note=_CODES if codes else _CUSTOM)
         rule, terms = vectoriser.token_rule, vectoriser.term_rule
         longest = max(name.count(" ") + 1 for name in vocabulary)
         orders = terms.orders if terms.every else (0, longest if vectoriser.phrases else 1)
@@ -169,14 +173,12 @@ def _words(
         usual = CountVectorizer()
         names = ("analyzer", "token_pattern", "tokenizer", "preprocessor", "strip_accents")
         if any(getattr(vectoriser, name) != getattr(usual, name) for name in names):
-            return TextReading(
-                False, note="Training used a tokeniser of its own, which runs in Python."
-            )
+            return TextReading(False, note=_CUSTOM)
         stop = tuple(vectoriser.get_stop_words() or ())
         orders = vectoriser.ngram_range
         reading = TextReading(True, vectoriser.lowercase, 2, orders, stop, vectoriser.binary)
     elif before is not None:
-        return TextReading(False, note="Training prepared the text in steps that run in Python.")
+        return TextReading(False, note=_PREPROCESSED)
     elif texts is None:
         return TextReading(False)
     else:
@@ -189,13 +191,13 @@ def _words(
 def _guess(texts: Sequence[str], counts: sparse.csr_array, vocabulary: list[str]) -> TextReading:
     """Whether the usual tokeniser reproduces counts that were given with texts."""
     if len(set(vocabulary)) < len(vocabulary):
-        return TextReading(False, note="Two words have the same name.")
+        return TextReading(False, note="Two words of the vocabulary have the same name.")
     some = list(texts[:_COMPARED])
     found = CountVectorizer(vocabulary=vocabulary).transform(some)
     if (sparse.csr_array(found) != counts[: len(some)]).nnz == 0:
         return TextReading(True)
     return TextReading(
         True,
-        note="The model was given counts that were made elsewhere. This page splits text into "
-        "words of two letters or more, in lower case, which gives slightly different counts.",
+        note="The model was fitted to counts that this page cannot reproduce exactly: it splits "
+        "text into words of two letters or more, in lower case.",
     )

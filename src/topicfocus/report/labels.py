@@ -40,7 +40,7 @@ class Labels:
     Attributes
     ----------
     title : str or None
-    topics : list of str, or dict of topic number to str
+    topics : list of str, or dict of row of `components_` to str
     targets : list of str, one per target
     classes : list of str in the order of `classes_`; a list of lists for several targets
     documents : list of str, one per document

@@ -1,7 +1,7 @@
-"""Plots with matplotlib: differences and words of topics, words, calibration, the frontier.
+"""Plots with matplotlib: predicted differences and words of topics, calibration, the frontier.
 
-Each takes a fitted model, or the pipeline of a vectoriser and a model, with documents; or an
-`Explorer`, which several plots share. They need matplotlib (``pip install 'topicfocus[plots]'``),
+Each takes the `Result` of `topicfocus.fit`, or an `Explorer`, which several plots can share; or a
+fitted model or pipeline with documents. They need matplotlib (``pip install 'topicfocus[plots]'``),
 draw on the axes given or on those of a new pyplot figure, and return them.
 """
 
@@ -15,12 +15,11 @@ import numpy as np
 
 from topicfocus.report.explorer import Explorer
 from topicfocus.report.facts import SEARCHED, frontier_axis
-from topicfocus.report.labels import brief
+from topicfocus.report.labels import name_of_word
 from topicfocus.report.render import unpack, unpack_texts
 from topicfocus.report.words import unpack_logarithms
 
 _CLASSES = ("bernoulli", "categorical")
-_SMALL = 7
 #: The colours of the page, distinct for colour-blind readers and in print.
 UP, DOWN, NEUTRAL = "#b34700", "#0a5fae", "#8a93a3"
 #: Colours and markers of numbers of topics, from few to many.
@@ -29,10 +28,12 @@ _MARKERS = "os^DvPX"
 
 
 def _summary(source: Any, documents: Any = None, target: Any = None, **options: Any) -> Any:
-    """The summary of an Explorer, or of a model with documents: texts, or counts."""
+    """The summary of a Result, an Explorer, or a model with documents: texts, or counts."""
+    if callable(getattr(source, "explorer", None)):
+        source = source.explorer()
     if isinstance(source, (Mapping, Explorer)):
         if documents is not None:
-            raise ValueError("an Explorer has its documents: give none beside it.")
+            raise ValueError("a Result or an Explorer has its documents: give none beside it.")
         return source if isinstance(source, Mapping) else source.summary
     texts = isinstance(documents, (list, tuple)) and documents and isinstance(documents[0], str)
     if hasattr(documents, "tolist") and getattr(documents, "ndim", 2) == 1:  # a Series of texts
@@ -102,9 +103,9 @@ def plot_effects(
 
     Parameters
     ----------
-    source : fitted model, pipeline that ends in one, or Explorer
+    source : Result of `topicfocus.fit`, Explorer, or fitted model or pipeline
     documents : list of str, or documents x words counts
-        Not with an Explorer, which has its documents.
+        For a model or pipeline only; a Result and an Explorer have theirs.
     target : as for `fit`, optional
         Targets of these documents, which had no part in the fit: intervals come from them.
     predictor : int, default=0
@@ -131,8 +132,8 @@ def plot_effects(
     >>> from topicfocus.report import plot_effects
     >>> reviews = make_reviews(300, random_state=0)
     >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
-    >>> plot_effects(model, reviews.counts, target_name="stars").get_xlabel()
-    'predicted stars, with little (hollow) and with much (full) of the topic'
+    >>> plot_effects(model, reviews.counts, target_name="stars").get_xlabel().splitlines()[0]
+    'predicted stars'
     """
     summary = _summary(source, documents, target, **options)
     name = _predictor(summary, predictor)
@@ -144,8 +145,7 @@ def plot_effects(
     order = _draw_effects(ax, effects, predictor)
     what = "expected" if about["kind"] == "poisson" else "predicted"
     what = "probability of" if about["kind"] in _CLASSES else what
-    ends = "with little (hollow) and with much (full) of the topic"
-    ax.set_xlabel(f"{what} {_plain(name)}, {ends}")
+    ax.set_xlabel(f"{what} {_plain(name)}\nhollow: little of the topic, full: much of it")
     if about["kind"] in _CLASSES:
         ax.xaxis.set_major_formatter(lambda p, _: f"{100 * p:.3g}%")
     ax.set_yticks(range(len(order)), [_topic_label(topics, k) for k in order])
@@ -158,11 +158,14 @@ def _draw_effects(ax: Any, effects: Mapping[str, Any], predictor: int) -> np.nda
         np.array(effects[key], dtype=float)[:, predictor] for key in ("low", "high", "change")
     )
     order = np.argsort(change)
+    limits = effects["limits"][predictor]
+    limits = [end if v is None else v for v, end in zip(limits, (-np.inf, np.inf), strict=True)]
     ax.axvline(effects["typical"][predictor], color=NEUTRAL, linestyle="--", linewidth=1, zorder=0)
     for place, k in enumerate(order):
         colour = UP if change[k] >= 0 else DOWN
         if effects["lower"] is not None:
             ends = [low[k] + effects[end][k][predictor] for end in ("lower", "upper")]
+            ends = np.clip(ends, *limits)
             ax.plot(ends, [place, place], color=colour, linewidth=1)
         ax.plot([low[k], high[k]], [place, place], color=colour, linewidth=2.4)
         ax.plot(low[k], place, "o", color=colour, markerfacecolor="white", markersize=5)
@@ -180,7 +183,7 @@ def plot_topics(
 
     Parameters
     ----------
-    source : fitted model, pipeline that ends in one, or Explorer
+    source : Result of `topicfocus.fit`, Explorer, or fitted model or pipeline
     documents : list of str, or documents x words counts
         Documents for the order of the topics and the predicted differences; without them, topics
         are ordered by their coefficients.
@@ -212,14 +215,13 @@ def plot_topics(
     summary = _summary(source, documents, **options)
     topics, effects = summary["topics"], summary["effects"]
     n_topics = len(topics["coef"])
-    columns = min(n_topics, 4)
-    rows = -(-n_topics // columns)
+    rows = -(-n_topics // 4)
+    columns = -(-n_topics // rows)
     if figure is None:
         size = (2.9 * columns, rows * (0.7 + 0.2 * n_words))
         figure = _pyplot().figure(figsize=size, layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    labels = summary["words"]["labels"] or summary["words"]["names"]
-    names, single = unpack_texts(labels), len(summary["predictors"]) == 1
+    names, single = unpack_texts(summary["words"]["names"]), len(summary["predictors"]) == 1
     change = np.array(topics["coef"] if effects is None else effects["change"], dtype=float)[:, 0]
     if effects is None:
         change = change - change.mean()
@@ -232,7 +234,7 @@ def plot_topics(
             shown = np.array([row_of[v] for v in topics["distinctive"][k][:n_words]], dtype=int)
         colour = (UP if change[k] >= 0 else DOWN) if single else NEUTRAL
         ax.barh(range(len(shown)), probability[shown, k], color=colour)
-        ax.set_yticks(range(len(shown)), [_plain(brief(names[kept[i]], 24)) for i in shown])
+        ax.set_yticks(range(len(shown)), [_plain(name_of_word(names[kept[i]], 26)) for i in shown])
         ax.invert_yaxis()
         ax.set_title(_topic_label(topics, k, 28), fontsize=9, loc="left")
         ax.tick_params(labelsize=8)
@@ -254,113 +256,7 @@ def _probabilities(summary: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
     return kept, rows / volume
 
 
-# ---- words, calibration --------------------------------------------------------------------------
-
-
-def plot_words(
-    source: Any,
-    documents: Any = None,
-    target: Any = None,
-    *,
-    predictor: int = 0,
-    labels: int = 20,
-    ax: Any = None,
-    **options: Any,
-) -> Any:
-    """Words by association with the target (z) and screening statistic, or inclusion.
-
-    Kept words are coloured by the sign of their association, dropped ones are grey.
-
-    Parameters
-    ----------
-    source : fitted model, pipeline that ends in one, or Explorer
-    documents : list of str, or documents x words counts
-    target : as for `fit`
-    predictor : int, default=0
-        Number of the linear predictor, if there are several (classes, targets).
-    labels : int, default=20
-        Number of kept words with a name, the outermost ones.
-    ax : matplotlib axes, optional
-    **options
-        Other parameters of `Explorer`, such as ``target_name`` or ``vocabulary``.
-
-    Returns
-    -------
-    matplotlib axes
-
-    Raises
-    ------
-    ValueError
-        If there are no targets.
-    ImportError
-        If matplotlib is not installed: the extra ``plots``.
-
-    Examples
-    --------
-    >>> from topicfocus import FocusedTopicRegressor
-    >>> from topicfocus.datasets import make_reviews
-    >>> from topicfocus.report import plot_words
-    >>> reviews = make_reviews(300, random_state=0)
-    >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
-    >>> plot_words(model, reviews.counts, reviews.target, labels=5).get_ylabel()
-    'screening statistic'
-    """
-    summary = _summary(source, documents, target, **options)
-    name = _predictor(summary, predictor)
-    words = summary["words"]
-    if "association" not in words:
-        raise ValueError("Words are drawn by their association with the target: give a target.")
-    n_predictors = len(summary["predictors"])
-    x = unpack(words["association"]).reshape(-1, n_predictors)[:, predictor]
-    inclusion = unpack(words["inclusion"])
-    kept = (inclusion > 0.5) & (unpack(words["trained"]) > 0)
-    if words["graded"]:
-        y, label = inclusion, "inclusion"
-    else:
-        y, label = unpack(words["why"]["as_prediction"]), "screening statistic"
-    ax = _axes(ax, (6.4, 4.4))
-    groups = ((~kept, NEUTRAL, 4), (kept & (x < 0), DOWN, 14), (kept & (x >= 0), UP, 14))
-    for mask, colour, area in groups:
-        ax.scatter(x[mask], y[mask], s=area, color=colour, linewidths=0, alpha=0.7)
-    if label != "inclusion":
-        ax.set_yscale("symlog", linthresh=1.0)
-        ax.axhline(words["why"]["prediction_cost"], color=NEUTRAL, linestyle="--", linewidth=1)
-        ax.yaxis.set_major_formatter("{x:g}")
-    strength = np.where(kept, np.abs(x) * np.log1p(np.maximum(y, 0)), -1.0)
-    best = np.argsort(-strength)[: 10 * labels]
-    _name_points(ax, unpack_texts(words["names"]), x, y, best[strength[best] > 0], labels)
-    ax.set_xlabel(f"association with {_plain(name)} (z)")
-    ax.set_ylabel(label)
-    return _tidy(ax)
-
-
-def _name_points(
-    ax: Any, names: list[str], x: np.ndarray, y: np.ndarray, order: np.ndarray, most: int
-) -> None:
-    """Write the first names in `order` that do not overlap, towards the middle."""
-    places = ax.transData.transform(np.column_stack([x, y]))
-    dot = ax.figure.dpi / 72  # pixels per point
-    taken: list[tuple[float, float, float]] = []
-    for v in order:
-        if len(taken) >= most:
-            return
-        text = brief(names[v], 24)
-        side = -1 if x[v] >= 0 else 1
-        width, height = 0.65 * _SMALL * len(text) * dot, 1.2 * _SMALL * dot
-        left = places[v, 0] + side * 4 * dot - (width if side < 0 else 0)
-        middle = places[v, 1]
-        if any(left < b and left + width > a and abs(middle - m) < height for a, b, m in taken):
-            continue
-        taken.append((left, left + width, middle))
-        ax.annotate(
-            _plain(text),
-            (x[v], y[v]),
-            xytext=(side * 4, 0),
-            textcoords="offset points",
-            fontsize=_SMALL,
-            ha="right" if side < 0 else "left",
-            va="center",
-        )
+# ---- calibration ---------------------------------------------------------------------------------
 
 
 def plot_calibration(
@@ -377,7 +273,7 @@ def plot_calibration(
 
     Parameters
     ----------
-    source : fitted model, pipeline that ends in one, or Explorer
+    source : Result of `topicfocus.fit`, Explorer, or fitted model or pipeline
     documents : list of str, or documents x words counts
         Documents that had no part in the fit.
     target : as for `fit`

@@ -49,7 +49,8 @@ def completeness_summary(inputs: Inputs, extras: Any) -> dict[str, Any] | None:
     if extras.held_out and inputs.codes is not None and inputs.n_docs:
         documents = fitted.documents(inputs.counts, None, extras.exposure, extras.covariates)
         documents = replace(documents, target=inputs.codes)
-        found, which = held_out_completeness(fitted, documents, inputs.model.n_jobs), "held-out"
+        tested = held_out_completeness(fitted, documents, inputs.model.n_jobs)
+        found, which = tested or found, "held-out"
     return {**found._asdict(), "documents": which}
 
 

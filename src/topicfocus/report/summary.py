@@ -138,7 +138,7 @@ def summarise(
         "remainder": remainder_summary(inputs, inputs.counts[rows]),
         "completeness": completeness_summary(inputs, extras),
         "reading": asdict(inputs.words),
-        "words": word_summary(inputs, found.mixes) | {"effect": words},
+        "words": word_summary(inputs) | {"effect": words},
         "documents": document_summary(inputs, found, rows, document_names, relevant)
         | document_examples(inputs, found, rows, extras.exposure, extras.covariates)
         | {"remainder": remainder_of_documents(inputs, inputs.counts[rows])},

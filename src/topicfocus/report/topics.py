@@ -70,7 +70,7 @@ def topic_summary(
 
 
 def topic_numbers(fitted: Fitted, change: np.ndarray) -> list[int]:
-    """The number of each topic, from 1, in the order of `workflow.outcome.topic_rows`.
+    """The number of each topic, from 1, in the order of `workflow.summary.topic_rows`.
 
     The topic with the largest increase of the first target has the number 1. For more than two
     classes, topics are ordered by the class that they increase most, then by this increase.
@@ -207,8 +207,8 @@ def _covariate_effects(
     lower = upper = None
     if held_out is not None:
         moves = proportion_differences(fitted, found.mixes, held_out.weights)
-        limits = held_out_effects(fitted, held_out, found.mixes, moves).interval(0.95)
-        lower, upper = (np.diff(ends) * limit[state.n_topics :] for limit in limits)
+        interval = held_out_effects(fitted, held_out, found.mixes, moves).interval(0.95)
+        lower, upper = (np.diff(ends) * limit[state.n_topics :] for limit in interval)
         if not np.isfinite(lower).all():
             lower = upper = None
     return {

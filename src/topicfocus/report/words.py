@@ -12,15 +12,11 @@ import numpy as np
 from topicfocus.corpus import Corpus
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import Coding
-from topicfocus.joint.selection import topic_dependence
-from topicfocus.model import make_problem
 from topicfocus.proportions import proportion_weights, topic_proportions
 from topicfocus.report.inputs import Inputs
 from topicfocus.report.labels import readable
 from topicfocus.report.render import pack, pack_rounded, pack_texts, roughly, size, unpack, whole
 
-#: Words x topics x documents, at most, for the dependence on topics.
-_LARGEST = 20_000_000
 #: Intervals of a numeric target, and of each of several.
 _BINS, _FEW_BINS = 8, 5
 #: Characters of the weights of words in the page.
@@ -30,7 +26,7 @@ _STEPS = (0.0005, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 _ZERO = 65535
 
 
-def word_summary(inputs: Inputs, mixes: np.ndarray) -> dict[str, Any]:
+def word_summary(inputs: Inputs) -> dict[str, Any]:
     """One packed column per property of the words."""
     fitted, counts = inputs.fitted, inputs.counts
     present = counts.copy()
@@ -59,7 +55,7 @@ def word_summary(inputs: Inputs, mixes: np.ndarray) -> dict[str, Any]:
             _by_target(present, coding, inputs.codes[:, t], len(inputs.codings))
             for t, coding in enumerate(inputs.codings)
         ]
-    out["why"] = _selection(inputs, mixes, frequency, signals)
+    out["why"] = _selection(inputs, signals)
     return out
 
 
@@ -143,32 +139,19 @@ def _intervals(values: np.ndarray, most: int) -> tuple[np.ndarray, list[str]]:
     return edges[:-1], [f"{a:,.0f}" if a == b else f"{a:,.0f} to {b:,.0f}" for a, b in pairs]
 
 
-def _selection(
-    inputs: Inputs, mixes: np.ndarray, frequency: np.ndarray, signals: list[np.ndarray] | None
-) -> dict[str, Any]:
-    """Why words were kept: benefits and costs, as twice a log likelihood ratio (a squared z score).
+def _selection(inputs: Inputs, signals: list[np.ndarray] | None) -> dict[str, Any]:
+    """The word-selection criterion and its cost, as twice a log likelihood ratio (a squared z).
 
-    As words: how much better topic proportions predict the word than its frequency; its K-1
-    parameters cost (K-1) log(documents). As prediction: the screening statistic of the model, or z²
-    for models without one; the cost is that of the word selection, or 2 log V.
+    The criterion is the screening statistic of the model, and the cost that of its word selection;
+    for models without one, z² and 2 log V.
     """
     model, fitted, counts = inputs.model, inputs.fitted, inputs.counts
-    n_topics, n_words = fitted.state.n_topics, fitted.state.n_words
     out: dict[str, Any] = {
-        "words_cost": (n_topics - 1) * math.log(max(inputs.n_docs, 2)),
-        "prediction_cost": 2 * math.log(max(n_words, 2)),
+        "prediction_cost": 2 * math.log(max(fitted.state.n_words, 2)),
         "prediction_source": "evidence",
         "keep": _listed(model, "keep_words", inputs.vocabulary),
         "drop": _listed(model, "drop_words", inputs.vocabulary),
     }
-    if inputs.n_docs:
-        rows = max(1, int(inputs.n_docs * min(1.0, _LARGEST / max(counts.nnz * n_topics, 1))))
-        some = np.linspace(0, inputs.n_docs - 1, rows).astype(int)
-        problem = make_problem(Corpus(fitted.seen(Corpus(counts[some])).counts), None)
-        columns = np.flatnonzero(frequency > 0)
-        dependence = np.zeros(n_words)
-        dependence[columns] = 2 * topic_dependence(problem, mixes[some], columns, steps=15)
-        out["as_words"] = roughly(np.maximum(dependence, 0) * inputs.n_docs / rows)
     evidence = fitted.evidence
     if evidence is None and signals is not None:
         evidence = np.max([association(counts, s) ** 2 for s in signals], axis=0)

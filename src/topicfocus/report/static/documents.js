@@ -307,11 +307,11 @@ function curves(model, l, width) {
   const target = data.targets[t];
   const found = data.evaluation[t];
   if (!found) return null;
-  const classes = isClass(target);
+  const classes = isClass(target), any = anyClass(target);
   const c = target.kind === "bernoulli" ? 1 : classes ? l - target.first : 0;
   const height = Math.round(Math.min(340, width * 0.8));
   const parts = [];
-  if (classes) {
+  if (classes && !any) {
     const curve = found.roc[c];
     const chart = frame({ width, height, label: `ROC curve, area ${format(curve.auc)}`, x: { domain: [0, 1], label: "false positive rate" }, y: { domain: [0, 1], label: "true positive rate" } });
     chart.root.append(svg("line", { class: "base", x1: chart.sx(0), y1: chart.sy(0), x2: chart.sx(1), y2: chart.sy(1) }),
@@ -319,15 +319,15 @@ function curves(model, l, width) {
     parts.push(card(`ROC: ${predictorName(model, l)}`, el("p", {}, "Area under the curve ", el("strong", {}, format(curve.auc)), ` over ${format(found.n)} documents: the probability that a document of the class has a higher prediction than a document of another class.`),
       figure(`ROC of ${predictorName(model, l)}`, chart.root, () => ({ head: ["false positive rate", "true positive rate"], rows: curve.x.map((x, i) => [x, curve.y[i]]) }))));
   }
-  const k = found.calibration[c];
+  const k = any ? found.certainty : found.calibration[c];
   // A rare class has only small probabilities: the axes end at the largest.
   const both = classes ? [0, clamp(1.1 * Math.max(...k.x, ...k.high), 0.02, 1)] : padded(extent([...k.x, ...k.low, ...k.high]));
-  const chart = frame({ width, height, label: "Calibration: mean target by deciles of the predictions", x: { domain: both, label: "mean prediction" }, y: { domain: both, label: classes ? `fraction of ${predictorName(model, l)}` : `mean ${target.name}` } });
+  const chart = frame({ width, height, label: "Calibration: mean target by deciles of the predictions", x: { domain: both, label: any ? "mean probability of the predicted class" : "mean prediction" }, y: { domain: both, label: any ? "fraction predicted correctly" : classes ? `fraction of ${predictorName(model, l)}` : `mean ${target.name}` } });
   chart.root.append(svg("line", { class: "base", x1: chart.sx(both[0]), y1: chart.sy(both[0]), x2: chart.sx(both[1]), y2: chart.sy(both[1]) }));
   k.x.forEach((x, i) => chart.root.append(
     svg("line", { class: "interval accent", x1: chart.sx(x), x2: chart.sx(x), y1: chart.sy(clamp(k.low[i], ...both)), y2: chart.sy(clamp(k.high[i], ...both)) }),
     svg("circle", { class: "accent", cx: chart.sx(x), cy: chart.sy(k.y[i]), r: 5, "data-tip": `${format(k.n[i])} documents: predicted ${format(x)} on average, observed ${format(k.y[i])} (95% interval ${format(k.low[i])} to ${format(k.high[i])})` })));
   parts.push(card("Calibration", el("p", {}, `Deciles of ${format(found.n)} ${data.held_out ? "held-out " : ""}documents by prediction, with 95% intervals; on the dashed line predictions are correct on average.`),
-    figure(`Calibration of ${predictorName(model, l)}`, chart.root, () => ({ head: ["mean prediction", "observed", "95% low", "95% high", "documents"], rows: k.x.map((x, i) => [x, k.y[i], k.low[i], k.high[i], k.n[i]]) }))));
+    figure(`Calibration of ${any ? "the predicted class" : predictorName(model, l)}`, chart.root, () => ({ head: ["mean prediction", "observed", "95% low", "95% high", "documents"], rows: k.x.map((x, i) => [x, k.y[i], k.low[i], k.high[i], k.n[i]]) }))));
   return parts;
 }

@@ -207,10 +207,11 @@ function calibrationText(model, target, c, p, predicted) {
 
 /** A warning where a document has fewer than three words in topics. */
 function fewWords(model, found, empty) {
-  const n = found.words.length, covariates = model.data.covariates ? " and its covariates" : "";
+  const n = found.words.length;
+  const others = [model.data.covariates ? "its covariates" : null, model.data.remainder ? "the remainder" : null].filter(Boolean);
   if (n >= 3) return null;
-  if (n === 0) return el("p", { class: "note few" }, `${empty ? "The document is empty" : "None of its words is in a topic"}: this is the prediction for a document without words${covariates ? " with these covariates" : ""}.`);
-  return el("p", { class: "note few" }, `${n === 1 ? "One of its words is" : "Two of its words are"} in topics: the prediction depends only on ${n === 1 ? "this word" : "these words"}${covariates}.`);
+  if (n === 0) return el("p", { class: "note few" }, `${empty ? "The document is empty" : "None of its words is in a topic"}: this is the prediction for a document without topic words${others.length ? `, and with ${others.join(" and ")}` : ""}.`);
+  return el("p", { class: "note few" }, `${n === 1 ? "One of its words is" : "Two of its words are"} in topics: the prediction depends only on ${[n === 1 ? "this word" : "these words", ...others].join(" and ")}.`);
 }
 
 /** The topics of a document's words. */

@@ -33,7 +33,7 @@ function driver(model, k, l, decimals, unit) {
   const ends = r.from === null ? "" : `${levelText(model, r.from, l, r.change)} to ${levelText(model, r.to, l, r.change)}`;
   const interval = r.low === null ? "" : `; held-out ${change(r.estimate)} (${change(r.low)} to ${change(r.high)})`;
   return [el("strong", { class: "amount" }, `${change(r.change)}${unit ? ` ${unit}` : ""}`), " ", namedTopic(model, k, l),
-    ends ? el("span", { class: "muted ends" }, ` ${ends}`, el("span", { class: "with" }, interval)) : null];
+    ends ? el("span", { class: "muted ends" }, ` ${ends}${interval}`) : null];
 }
 
 /** Topics whose interval excludes zero and whose change is not negligible, the strongest first: [raise, lower]. */
@@ -170,7 +170,7 @@ function stabilityStory(model) {
 /** What a reader can do with the page. */
 function nextStory() {
   const go = (view, text) => el("button", { type: "button", class: "link", "data-key": `next-${view}`, onclick: () => update({ view }) }, text);
-  return el("p", { id: "next" }, el("strong", {}, "Next: "), "choose a topic below for its words and documents; its card renames it, merges it and drops words. ",
+  return el("p", { id: "next" }, el("strong", {}, "Next: "), "choose a topic below to see its words and documents, and to rename it, merge it or drop words. ",
     go("documents", "See the largest errors"), ", or ", go("try", "predict a text of your own"), ".");
 }
 

@@ -209,7 +209,7 @@ function wordList(model, order, shown, l) {
     const kept = isKept(model, v);
     return el("li", {}, el("button", {
       type: "button", class: `chip ${wordKind(model, v, l)}${comesAndGoes(model, v) ? " unsure" : ""}`, "data-tip": wordTip(model, v, l), "data-key": `w-${v}`, "data-word": v, "aria-pressed": String(shown === v),
-      "aria-label": `${data.words.names[v]}, ${kept ? "kept" : "dropped"}${comesAndGoes(model, v) ? " by less than half of the halves" : ""}, ${signed(x)}`,
+      "aria-label": `${data.words.names[v]}, ${kept ? "kept" : "dropped"}${comesAndGoes(model, v) ? " in less than half of the halves" : ""}, ${signed(x)}`,
       onclick: () => update({ word: v }),
     }, wordName(model, v), el("small", {}, signed(x, 2))));
   }));
@@ -278,12 +278,11 @@ function whyView(model, v) {
   const { why } = model.data.words;
   const rows = [];
   if (why.as_prediction) {
-    rows.push([why.prediction_source === "z2" ? "As prediction: z²" : "As prediction: screening statistic", plainly(why.as_prediction[v]), plainly(why.prediction_cost)]);
+    rows.push([why.prediction_source === "z2" ? "z²" : "screening statistic", plainly(why.as_prediction[v]), plainly(why.prediction_cost)]);
   }
-  if (why.as_words) rows.push(["As words: topic proportions against frequency", plainly(why.as_words[v]), plainly(why.words_cost)]);
   return el("div", {}, el("p", { id: "why" }, whyText(model, v)),
     rows.length ? [table("Word-selection criteria", ["criterion", "value", "cost"], rows),
-      el("p", { class: "note" }, "In units of a squared z score (twice a log likelihood ratio). As prediction: association with the target. As words: how much better topic proportions predict the word than its frequency, in the documents of this page.")] : null);
+      el("p", { class: "note" }, "In units of a squared z score (twice a log likelihood ratio) of the association with the target.")] : null);
 }
 
 /** A screening statistic; decimals only for small ones. */
