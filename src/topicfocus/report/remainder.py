@@ -50,7 +50,7 @@ def completeness_summary(inputs: Inputs, extras: Any) -> dict[str, Any] | None:
         documents = fitted.documents(inputs.counts, None, extras.exposure, extras.covariates)
         documents = replace(documents, target=inputs.codes)
         found, which = held_out_completeness(fitted, documents, inputs.model.n_jobs), "held-out"
-    return {**found._asdict(), "documents": which}
+    return None if found is None else {**found._asdict(), "documents": which}
 
 
 def remainder_of_documents(inputs: Inputs, counts: Any) -> dict[str, Any] | None:
