@@ -130,8 +130,8 @@ def page(records: list[dict[str, Any]]) -> None:
     write_page(
         PAGE,
         "# The remainder",
-        "Written by `python experiments/remainder.py` (a fifth of the documents held out, of eICU an "
-        "eighth; 10 topics; of IMDB 6,000 training documents). RMSE and log loss are better when "
+        "Written by `python experiments/remainder.py` (a fifth of the documents held out, of eICU "
+        "an eighth; 10 topics; of IMDB 6,000 training documents). RMSE and log loss are better when "
         "small, AUC when large. Mean (standard deviation) over splits, which share documents.",
         summary(table, ["data", "metric"], COLUMNS),
         "Relative differences in percent: of topics alone and of topics with remainder from the "
