@@ -131,8 +131,8 @@ def page(records: list[dict[str, Any]]) -> None:
         PAGE,
         "# The remainder",
         "Written by `python experiments/remainder.py` (a fifth of the documents held out, of eICU "
-        "an eighth; 10 topics; of IMDB 6,000 training documents). RMSE and log loss are better when "
-        "small, AUC when large. Mean (standard deviation) over splits, which share documents.",
+        "an eighth; 10 topics; of IMDB 6,000 training documents). RMSE and log loss are better "
+        "when small, AUC when large. Mean (standard deviation) over splits, which share documents.",
         summary(table, ["data", "metric"], COLUMNS),
         "Relative differences in percent: of topics alone and of topics with remainder from the "
         "regression, and of the latter from the former; and whether the topics are exactly those "
