@@ -42,6 +42,7 @@ def test_it_says_what_it_does_and_shows_what_it_found(fitted):
         assert expected in done.stdout
     assert "ridge on words and pairs of words" in done.stdout
     assert "80% intervals of predictions contain" in done.stdout
+    assert "Completeness: the topics capture" in done.stdout or "its weight is zero" in done.stdout
     assert "topics are found again in two separate samples" in " ".join(done.stdout.split())
     assert "topicfocus explain " in done.stdout
     assert done.stdout.index("masterpiece") < done.stdout.index("awful")
@@ -63,6 +64,10 @@ def test_the_folder_holds_model_figures_and_predictions(reviews, fitted):
     assert result["effects"]["limits"] == [1.0, 10.0]
     assert result["words"]["raises"][0]["change"] > 0 > result["words"]["lowers"][0]["change"]
     assert set(result["reliability"]["coverage"]) == {"50%", "80%", "95%"}
+    complete = result["completeness"]
+    assert complete["topics"] > 0.3 and complete["both"] >= complete["topics"] - 0.05
+    alone = "FocusedTopicRegressor, topics alone" in result["held_out"]
+    assert alone == complete["remainder"]
     words = result["words"]
     assert words["kept"] + words["dropped"] == words["words"]
     rows = read_csv(folder / "predictions.csv")

@@ -132,7 +132,8 @@ def files(tmp_path, reviews):
     return {"several": several, "lines": [lines], "parquet": [table]}
 
 
-COLUMNS = {"text": "text", "target": "stars", "topics": 2}
+#: A remainder needs counts in memory.
+COLUMNS = {"text": "text", "target": "stars", "topics": 2, "remainder": False}
 
 
 @pytest.fixture(scope="module")

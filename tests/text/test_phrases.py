@@ -54,6 +54,20 @@ def test_pairs_of_polarity_are_predicted_in_the_right_order():
         assert sign[phrase] * (first - second) > 0.3, (phrase, words)
 
 
+def test_topics_predict_the_pairs_in_the_right_order():
+    texts, target, sign = reviews()
+    model = make_pipeline(
+        TokenCounter(max_df=1.0),
+        FocusedTopicRegressor(6, inclusion_prior=0.8, max_epochs=2, random_state=0),
+    ).fit(texts, target)
+    phrase, words = (
+        model.predict([f"{said}." for said in column]) for column in zip(*PAIRS, strict=True)
+    )
+    right = [sign[said] * gap > 0.3 for (said, _), gap in zip(PAIRS, phrase - words, strict=True)]
+    # Of three phrases with *bad*, one is better and two are worse than *bad* alone.
+    assert sum(right) >= len(PAIRS) - 1
+
+
 def test_a_phrase_consumes_its_words_and_segments_end_it():
     counter = TokenCounter(vocabulary=["not good", "good", "ice cream", "cream"])
     texts = ["It is NOT good", "not. Good", "ice-cream cream", "don’t, ice\n\ncream", "not<br>good"]

@@ -240,3 +240,9 @@ def test_numbers_that_are_too_large(name):
     done = topicfocus("fit", "none.csv", *COLUMNS, f"--{name}", 10**6)
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
     assert f"--{name} must be at most 10,000" in done.stderr
+
+
+def test_only_the_focused_model_has_a_remainder():
+    assert FitConfig(file="r.csv").has_remainder
+    assert not FitConfig(file="r.csv", remainder=False).has_remainder
+    assert not FitConfig(file="r.csv", model="pf-slda").has_remainder

@@ -404,7 +404,18 @@ class TokenCounter(TransformerMixin, BaseEstimator):
             self.remainder_vocabulary_ = {t: i for i, t in enumerate(choose_all_terms(texts))}
 
     def without_remainder(self) -> TokenCounter:
-        """A copy that does not count all words and pairs of words."""
+        """A copy that does not count all words and pairs of words.
+
+        Returns
+        -------
+        TokenCounter
+
+        Examples
+        --------
+        >>> from topicfocus import TokenCounter
+        >>> TokenCounter(remainder=True).without_remainder().remainder
+        False
+        """
         found = copy(self)
         found.remainder = False
         if hasattr(found, "remainder_vocabulary_"):

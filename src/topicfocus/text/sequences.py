@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,13 +105,13 @@ class TokenizedTexts:
 
         return map_in_order(work, jobs(), self.n_jobs)
 
-    def of(self, rows: NDArray[np.intp]) -> TokenizedTexts:
+    def of(self, rows: NDArray[np.intp]) -> Self:
         """The same texts, with the documents that terms are chosen from."""
         chosen = np.zeros(self.n_docs, dtype=bool)
         chosen[rows] = True
         return replace(self, rows=chosen)._counted()
 
-    def without(self, rows: NDArray[np.intp]) -> TokenizedTexts:
+    def without(self, rows: NDArray[np.intp]) -> Self:
         """The documents that are left when some are removed; their number changes."""
         some = self.of(np.delete(np.arange(self.n_docs), rows))
         parts = Parts()
@@ -119,7 +119,7 @@ class TokenizedTexts:
             parts.append(part)
         return replace(some, parts=parts, n_docs=some.n_chosen, rows=None)
 
-    def _counted(self) -> TokenizedTexts:
+    def _counted(self) -> Self:
         """With the frequencies of the words in the documents of `rows`."""
         n = int(self.words.sizes[0])
         in_docs, often = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
