@@ -92,6 +92,7 @@ def coverage80() -> str:
 NUMBERS: dict[str, Callable[[], str]] = {
     "kept_range": kept_range,
     "noise_topic_effects": lambda: span(excluded("topic_effects"), "{:.1%}"),
+    "noise_stability": lambda: span(excluded("stability"), "{:.0%}"),
     "coverage80": coverage80,
 }
 

@@ -1,4 +1,4 @@
-"""Coverage of the intervals of effects on simulated documents, and what they say of noise.
+"""Intervals of effects: how often they exclude zero under noise, and their coverage.
 
     python experiments/effect_intervals.py [CASE ...] [--splits 4]        # writes COVERAGE.md
 

@@ -1,6 +1,6 @@
 """The fits behind the tables of Ren, Kunes and Doshi-Velez (2020), and what the paper published.
 
-A plan says on which data, splits and settings; a fit is one task of the runner.
+A plan has the data sets, splits and settings; a fit is one task of the runner.
 """
 
 from __future__ import annotations

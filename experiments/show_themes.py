@@ -34,7 +34,7 @@ TITLES = {
 
 
 def short(word: str) -> str:
-    """The last part of a code, which says what it is."""
+    """The last part of a code, its name."""
     return word.replace("/", "|").rsplit("|", 1)[-1].strip()
 
 

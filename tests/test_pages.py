@@ -81,6 +81,24 @@ def test_numbers_are_those_of_the_result_files(monkeypatch, capsys):
     assert importlib.import_module("page_numbers").main() == 0, capsys.readouterr().out
 
 
+def test_no_retired_phrase(monkeypatch, capsys):
+    """In pages, docstrings, comments, messages and the page of the explorer."""
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    monkeypatch.setattr("sys.argv", ["check_prose.py"])
+    assert importlib.import_module("check_prose").main() == 0, capsys.readouterr().out
+
+
+def test_a_retired_phrase_is_found(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    findings = importlib.import_module("check_prose").findings
+    page = tmp_path / "page.md"
+    page.write_text(
+        "Topics replicate.\nSuch words tell topics; they come back.\n", encoding="utf-8"
+    )
+    places = [finding.split(": ")[0].rpartition(":")[2] for finding in findings(page)]
+    assert places == ["2", "2"]
+
+
 def test_files_that_pages_name_exist():
     """Paths in code quotes, such as `focused/fit.py`, and links to files."""
     missing = []

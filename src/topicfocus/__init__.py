@@ -1,4 +1,4 @@
-"""topicfocus: supervised topic models that keep only the words that predict.
+"""topicfocus: topic models that explain an outcome.
 
 Names are imported when they are first used, so that `import topicfocus` and the command line's
 `--help` cost nothing.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _MODULES = (
     "corpus",

@@ -473,8 +473,8 @@ class _Fitting(ReadOptions, CountOptions):
         How the focused model chooses words: those that predict best, or those that other samples
         would keep too, which predict slightly worse.
     remainder
-        Add what all words and pairs of words tell beyond the topics (focused model); topics are the
-        same with and without it.
+        Add what all words and pairs of words contribute beyond the topics (focused model); topics
+        are the same with and without it.
     test_share
         Proportion of documents held out for the metrics; 0 fits on all documents.
     baseline

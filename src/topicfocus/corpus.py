@@ -233,7 +233,7 @@ def make_corpus(
 
 
 def _remainder(counts: Any, n_docs: int, name: str) -> sparse.csr_array | None:
-    """The second matrix of `topicfocus.text.NamedCounts`, if these counts have one."""
+    """The second matrix of `counts.NamedCounts`, if these counts have one."""
     found = getattr(counts, "remainder", None)
     if found is not None and found.shape[0] != n_docs:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""The user's cache: compiled kernels, downloaded data. Below all layers; imports none of them."""
+"""The folder of the user's cache, for downloaded data."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from platformdirs import user_cache_path
 
 
 def cache_folder() -> Path:
-    """Where this package keeps what it can make or fetch again.
+    """The folder for files that can be downloaded or computed again.
 
     ``$XDG_CACHE_HOME/topicfocus`` or ``~/.cache/topicfocus``; ``~/Library/Caches/topicfocus`` on
-    macOS and ``%LOCALAPPDATA%\\topicfocus`` on Windows, without the author and "Cache" that
-    platformdirs would add there, because kernels have always been in this place.
+    macOS and ``%LOCALAPPDATA%\\topicfocus`` on Windows.
 
     Raises
     ------
@@ -20,6 +19,6 @@ def cache_folder() -> Path:
         If there is no home folder.
     """
     folder = user_cache_path("topicfocus", appauthor=False, opinion=False)
-    if not folder.is_absolute():  # "~" that stands for nobody's home
+    if not folder.is_absolute():  # "~" without a home folder
         raise RuntimeError("there is no home folder, so no place for a cache")
     return folder

@@ -1,10 +1,9 @@
 """Penalised generalised linear models of the targets on given columns, and their deviances.
 
-Columns are topic proportions, covariates or predictions. Given these the targets are independent,
-so each one is fitted by itself: several linear predictors (classes) by Newton's method on all of
-them at once, a family whose parameters carry the intercept (thresholds) by L-BFGS, any other by
-Newton's method. `shrink`, `level_beside` and the deviances are for documents that a model was not
-fitted to.
+Columns are topic proportions, covariates or predictions. Given these, targets are independent, and
+each is fitted by itself: classes by Newton's method on all coefficients at once, families whose
+parameters carry the intercept (thresholds) by L-BFGS, and other families by Newton's method.
+`shrink`, `level_beside` and the deviances are for validation documents.
 """
 
 from __future__ import annotations
@@ -20,30 +19,31 @@ from scipy.optimize import minimize
 from topicfocus.kernels.likelihood import class_rows, in_blocks, likelihoods
 from topicfocus.model import Problem
 
-#: Newton's steps of families without a quadratic likelihood are cut to this length.
+#: Largest Newton step of families without a quadratic likelihood.
 _LONGEST_STEP = 5.0
-#: More parameters than this, and classes are fitted by L-BFGS. With 420 of them and 4,000 documents
-#: Newton's method was five times as fast.
+#: Number of parameters above which classes are fitted by L-BFGS. With 420 parameters and 4,000
+#: documents Newton's method was five times as fast.
 _MOST_FOR_NEWTON = 600
-#: Documents of a block of the curvature of classes: 7 MB for 420 parameters.
+#: Documents per block in the curvature of classes: 7 MB for 420 parameters.
 _BLOCK = 2048
-#: A loss that rises by less than this share of itself has not risen.
+#: Relative change of a loss that may be rounding.
 _ROUNDING = 1e-13
-#: Documents of a block of a regression; fewer are one block.
+#: Documents per block of a regression.
 _MANY = 1 << 18
-#: Slopes and thresholds that curvature is found by differences for, at most, and their length.
+#: Largest number of slopes and thresholds whose curvature is computed by differences, and their
+#: step.
 _FEW, _DIFFERENCE = 30, 1e-6
-#: Rounds of slopes and dispersion, at most.
+#: Largest number of rounds of slopes and dispersion.
 _MOST_ROUNDS = 20
 
 
 @dataclass(frozen=True)
 class Column:
-    """One target where it is known.
+    """One target, for the documents where it is known.
 
     Attributes
     ----------
-    family : its family; one with a noise variance has δ = 1 here
+    family : its family, with δ = 1 if it has a noise variance
     known : array of bool (documents,)
     target, weight : arrays (known documents,)
     offset : array (known documents, predictors of this target)
@@ -63,12 +63,12 @@ class Column:
         return self.where.stop - self.where.start
 
     def of(self, matrix: np.ndarray) -> np.ndarray:
-        """The rows of the documents where this target is known."""
+        """The rows of the documents where the target is known."""
         return matrix if self.known.all() else matrix[self.known]
 
 
 def target_columns(problem: Problem, family: Any) -> list[Column]:
-    """The targets of a problem one by one, weighted by documents (λ plays no part here)."""
+    """The targets of a problem, one by one, with the weights of the documents, without λ."""
     out = []
     for t, (own, where) in enumerate(family.split()):
         weight = np.where(problem.target_weights[:, t] > 0, problem.doc_weights, 0.0)
@@ -84,7 +84,7 @@ def target_columns(problem: Problem, family: Any) -> list[Column]:
 
 @dataclass(frozen=True)
 class Linear:
-    """f = o + b + columns·coef, and the family with its own parameters fitted."""
+    """f = o + b + columns·coef, and the family with fitted parameters."""
 
     coef: np.ndarray
     intercept: np.ndarray
@@ -102,9 +102,9 @@ def fit_linear(
 ) -> Linear:
     """The GLM of a target on `design` (known documents x columns), with a small ridge.
 
-    `penalty` is that of a ridge, or of one predictor a matrix A in ½ coefᵀ A coef. Columns are
-    centred, since topic mixes sum to one and share their sum with the intercept. Classes end with a
-    relative step of Newton's method below `tolerance`; the error is about its square.
+    `penalty` is that of a ridge or, for one predictor, a matrix A in ½ coefᵀ A coef. Columns are
+    centred, since topic proportions sum to one and are collinear with the intercept. For classes,
+    Newton's method ends with a relative step below `tolerance`; the error is about its square.
     """
     centre = _mean(design, column.weight)
     if column.width > 1:
@@ -118,7 +118,7 @@ def fit_linear(
 
 
 def _mean(design: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The weighted mean of each column, block by block where documents are very many."""
+    """The weighted mean of each column, in blocks."""
     if not design.shape[1]:
         return np.zeros(0)
     if len(design) <= _MANY:
@@ -128,10 +128,10 @@ def _mean(design: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 class _Centred:
-    """Columns less their means, and a column of ones: a block of documents at a time.
+    """Centred columns and a column of ones, in blocks of documents.
 
-    Three copies of the topic mixes of ten million documents would be gigabytes. Fewer documents are
-    one block, which is made once.
+    Three copies of the proportions of ten million documents would take gigabytes. Up to `_MANY`
+    documents are one block, which is computed once.
     """
 
     def __init__(self, design: np.ndarray, centre: np.ndarray | float) -> None:
@@ -159,7 +159,7 @@ class _Centred:
 
 
 def _fit_dispersed(column: Column, design: _Centred, penalty: float | np.ndarray) -> tuple:
-    """Slopes and the family's own parameters in turn; δ plays no part in the slopes and stays."""
+    """Slopes and parameters of the family in turn, except δ, of which slopes are independent."""
     coef, intercept, family = _fit_scalar(column, design, penalty)
     if family.noise_variance is not None or len(family.free_parameters()) == 0:
         return coef, intercept, family
@@ -175,10 +175,9 @@ def _fit_dispersed(column: Column, design: _Centred, penalty: float | np.ndarray
 
 
 def _fit_scalar(column: Column, design: _Centred, penalty: float | np.ndarray) -> tuple:
-    """By Newton's steps, halved where the penalised likelihood would fall.
+    """Slopes by Newton steps, halved until the penalised likelihood does not fall.
 
-    Between thresholds far apart a likelihood is nearly flat: whole steps from there went too far,
-    and back.
+    Between distant thresholds a likelihood is nearly flat, so that full steps would oscillate.
     """
     family, size = column.family, design.n_columns
     ridge = np.zeros((size, size))
@@ -196,7 +195,7 @@ def _fit_scalar(column: Column, design: _Centred, penalty: float | np.ndarray) -
         before = value
         while True:
             value, gradient, curvature = _scalar_likelihood(column, design, ridge, x + step, same)
-            fallen = value < before - _ROUNDING * abs(before)  # not so where it is not a number
+            fallen = value < before - _ROUNDING * abs(before)  # False for NaN
             if quadratic or not fallen or np.abs(step).max() < 1e-8 * (1 + np.abs(x).max()):
                 break
             step = 0.5 * step
@@ -220,7 +219,7 @@ def _scalar_likelihood(
 ) -> tuple[float, np.ndarray, np.ndarray]:
     """log p(y) less the penalty, its gradient, and minus the second derivatives of log p(y).
 
-    These are not computed again where they are given, as of a likelihood that is quadratic.
+    The second derivatives are not computed if they are given, for a quadratic likelihood.
     """
     slopes = np.append(x[:-1], 0.0)
     pull = ridge @ slopes
@@ -237,7 +236,7 @@ def _scalar_likelihood(
 
 
 def solved(curvature: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Newton's step; the shortest one where weights are so large that a ridge is lost in them."""
+    """Newton's step, of smallest norm if the curvature is singular to rounding."""
     try:
         return np.linalg.solve(curvature, gradient)
     except np.linalg.LinAlgError:
@@ -245,21 +244,21 @@ def solved(curvature: np.ndarray, gradient: np.ndarray) -> np.ndarray:
 
 
 def _matrix(penalty: float | np.ndarray, size: int) -> np.ndarray:
-    """A of a penalty ½ coefᵀ A coef."""
+    """The matrix A of the penalty ½ coefᵀ A coef."""
     return penalty * np.eye(size) if np.ndim(penalty) == 0 else np.asarray(penalty)
 
 
 def _fit_levels(column: Column, design: np.ndarray, penalty: float | np.ndarray) -> tuple:
-    """Slopes and thresholds together; thresholds carry the intercept.
+    """Slopes and thresholds together, by L-BFGS; thresholds carry the intercept.
 
-    L-BFGS works on uncorrelated columns of curvature one: topic mixes vary by a few hundredths,
-    beside thresholds of some units, and it gave up far from the optimum.
+    Columns are transformed to be uncorrelated with a curvature of one. Otherwise proportions vary
+    by a few hundredths and thresholds by some units, and L-BFGS stops far from the optimum.
     """
     y, w, size = column.target, column.weight, design.shape[1]
     total = max(float(w.sum()), 1e-300)
     ridge = _matrix(penalty, size)
     bend = likelihoods(column.family, y, column.offset[:, 0])[2]
-    often = max(float(-(w @ bend)) / total, 1e-2)  # the curvature that a document adds
+    often = max(float(-(w @ bend)) / total, 1e-2)  # mean curvature per document
     back = _whitening(design, often * w / total, ridge / total)
     white = design @ back
     start = np.concatenate([np.zeros(size), column.family.free_parameters()])
@@ -281,10 +280,10 @@ def _fit_levels(column: Column, design: np.ndarray, penalty: float | np.ndarray)
 
 
 def _polished(negative: Callable[[np.ndarray], tuple[float, np.ndarray]], found: Any) -> np.ndarray:
-    """The solution of L-BFGS with more digits: by the gradient alone, while it falls.
+    """The solution of L-BFGS with more digits, by steps that reduce the gradient.
 
-    Values of the likelihood tell places apart to the root of their own rounding only. Where
-    parameters are few, steps of Newton's method, by differences of the gradient, come last.
+    Differences of likelihoods resolve parameters only to the root of the rounding error. With few
+    parameters, Newton steps by differences of the gradient come last.
     """
     x, gradient = found.x, negative(found.x)[1]
     for _ in range(30):
@@ -305,10 +304,9 @@ def _polished(negative: Callable[[np.ndarray], tuple[float, np.ndarray]], found:
 
 
 def _whitening(design: np.ndarray, weight: np.ndarray, ridge: np.ndarray) -> np.ndarray:
-    """T for which columns of `design` @ T, with a ridge, have a second moment of one, and no other.
+    """T such that the second moments of `design` @ T, with a ridge, are the identity.
 
-    Without the ridge a direction in which documents do not differ (mixes sum to one) would have
-    none.
+    The ridge is needed because proportions sum to one, so that one direction has no variance.
     """
     if not design.shape[1]:
         return np.zeros((0, 0))
@@ -317,7 +315,7 @@ def _whitening(design: np.ndarray, weight: np.ndarray, ridge: np.ndarray) -> np.
 
 
 def _fit_classes(column: Column, design: np.ndarray, penalty: float, tolerance: float) -> tuple:
-    """Softmax regression; the penalty makes coefficients sum to zero over the classes."""
+    """Softmax regression with a ridge, so that coefficients sum to zero over classes."""
     design = np.column_stack([design, np.ones(len(design))])
     ridge = np.full(design.shape[1], penalty)
     ridge[-1] = 1e-6
@@ -326,8 +324,7 @@ def _fit_classes(column: Column, design: np.ndarray, penalty: float, tolerance: 
         x = _classes_by_lbfgs(column, design, ridge, x)
     else:
         x = _classes_by_newton(column, design, ridge, x, tolerance)
-    # Zero on average over the classes, as at the optimum; along this direction only the penalty
-    # decides, and rounding would show.
+    # The mean over classes is zero at the optimum, which only the penalty determines.
     by_class = x - x.mean(axis=1, keepdims=True)
     return by_class[:-1], by_class[-1], column.family
 
@@ -335,7 +332,7 @@ def _fit_classes(column: Column, design: np.ndarray, penalty: float, tolerance: 
 def _class_loss(
     column: Column, design: np.ndarray, ridge: np.ndarray, x: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Minus the penalised log-likelihood, its gradient, and the probabilities of the classes."""
+    """Minus the penalised log-likelihood, its gradient and the probabilities of classes."""
     w = column.weight
     value, p = in_blocks(class_rows, column.target, column.offset + design @ x)
     slope = -w[:, None] * p
@@ -347,12 +344,12 @@ def _class_loss(
 def _classes_by_newton(
     column: Column, design: np.ndarray, ridge: np.ndarray, x: np.ndarray, tolerance: float
 ) -> np.ndarray:
-    """Newton's method needs about nine steps; 300 of L-BFGS were still 1e-6 short."""
+    """Newton's method, about nine steps; after 300 steps of L-BFGS the error was still 1e-6."""
     loss, gradient, p = _class_loss(column, design, ridge, x)
     for _ in range(50):
         curvature = _class_curvature(design, p, column.weight, ridge)
         step = -solved(curvature, gradient.ravel()).reshape(x.shape)
-        # Moving all classes alike moves no probability: what is left of it is rounding.
+        # An equal change for all classes changes no probability; it is rounding.
         step -= step.mean(axis=1, keepdims=True)
         rate, before = 1.0, loss
         while True:
@@ -383,8 +380,8 @@ def _class_curvature(
 ) -> np.ndarray:
     """Σ_d w (diag p - ppᵀ) ⊗ xxᵀ + ridge, columns of the design first.
 
-    Two products of matrices for a block of documents: a product for every pair of classes is small,
-    and threads of a BLAS that wait for the next one take the time of ours.
+    Two matrix products per block of documents, because a product per pair of classes would be
+    small.
     """
     size, width = design.shape[1], p.shape[1]
     square = np.zeros((size * width, size * width))
@@ -402,7 +399,7 @@ def _class_curvature(
 
 
 def level(column: Column) -> np.ndarray:
-    """The constant predictors that fit the target best."""
+    """The constant predictors with the largest likelihood."""
     if column.width > 1:
         share = np.bincount(column.target.astype(int), column.weight, column.width) + 1e-3
         logs = np.log(share / share.sum())
@@ -412,7 +409,7 @@ def level(column: Column) -> np.ndarray:
     for _ in range(100):
         _, slope, bend, _ = likelihoods(column.family, column.target, column.offset[:, 0] + x)
         step = (column.weight @ slope) / max(-(column.weight @ bend), 1e-12)
-        if step * before < 0:  # it went too far: not as far back
+        if step * before < 0:  # after overshooting, halve the limit
             limit = min(limit, 0.5 * abs(before))
         before = float(np.clip(step, -limit, limit))
         x += before
@@ -425,15 +422,15 @@ def level(column: Column) -> np.ndarray:
 
 
 def shrink(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, float]:
-    """(s, t): predictor ← s + t·predictor on documents not trained on, t in [0.1, 1].
+    """(s, t) of predictor ← s + t·predictor on validation documents, t in [0.1, 1].
 
-    The coefficients were fitted to the documents that the topics were optimised on, so they are too
-    large. They are shrunk, never enlarged. `predictor` comes without the offset.
+    Coefficients are too large because topics were optimised on the documents of the regression.
+    They are never enlarged. `predictor` is without the offset.
     """
     if column.width > 1:
         factor = _class_factor(column, predictor)
     else:
-        # Thresholds stay as they are: the predictor is moved, not the levels.
+        # Thresholds do not change.
         centre = np.average(predictor, axis=0, weights=column.weight)
         factor = fit_slope(column, predictor, centre)
     factor = float(np.clip(factor, 0.1, 1.0))
@@ -441,20 +438,19 @@ def shrink(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def level_beside(column: Column, predictor: np.ndarray) -> np.ndarray:
-    """The constants that fit the target best when they are added to a given predictor.
+    """The constants with the largest likelihood when they are added to a predictor.
 
-    For a number, a count or a class the mean of the predictions is then the mean of the target.
-    `predictor` comes without the offset.
+    For a number, a count or a class the mean prediction is then the mean target. `predictor` is
+    without the offset.
     """
     moved = replace(column, offset=column.offset + predictor)
     return level(moved) if column.width == 1 else _class_shift(moved)
 
 
 def _class_factor(column: Column, predictor: np.ndarray) -> float:
-    """t of f = t·predictor + constants, by Newton's steps in t and the constants together.
+    """t of f = t·predictor + constants, by Newton steps in t and the constants.
 
-    Constants, of which one is free, have a ridge of 1e-9 beside a mean over documents; that of a
-    class nobody has sinks.
+    Constants have a ridge of 1e-9 relative to a mean over documents, since one of them is free.
     """
     w = column.weight / column.weight.sum()
     seen = np.bincount(column.target.astype(int), w, column.width)
@@ -480,7 +476,7 @@ def _class_factor(column: Column, predictor: np.ndarray) -> float:
 
 
 def _class_shift(column: Column) -> np.ndarray:
-    """Constants that make the mean probabilities those observed (iterative scaling)."""
+    """Constants with which mean probabilities equal observed frequencies (iterative scaling)."""
     shift = np.zeros(column.width)
     seen = np.bincount(column.target.astype(int), column.weight, column.width) + 1e-3
     for _ in range(300):
@@ -494,7 +490,7 @@ def _class_shift(column: Column) -> np.ndarray:
 
 
 def deviance(column: Column, predictor: np.ndarray) -> np.ndarray:
-    """(y - f)² where log p is quadratic, else -log p(y) with |f| up to 20; the offset is in f."""
+    """(y - f)² if log p is quadratic, otherwise -log p(y) with |f| <= 20; f includes the offset."""
     if column.family.is_quadratic:
         return (column.target - predictor[:, 0]) ** 2
     limited = np.clip(predictor, -20.0, 20.0)
@@ -502,7 +498,7 @@ def deviance(column: Column, predictor: np.ndarray) -> np.ndarray:
 
 
 def null_deviance(column: Column) -> float:
-    """Weighted mean deviance of the best constant, above zero also where that is perfect."""
+    """Weighted mean deviance of the best constant, at least 1e-12."""
     worst = np.average(deviance(column, column.offset + level(column)), weights=column.weight)
     return max(float(worst), 1e-12)
 
@@ -520,7 +516,7 @@ def explained_share(column: Column, predictor: np.ndarray) -> tuple[float, float
 def residuals(column: Column, predictor: np.ndarray) -> np.ndarray:
     """∂ log p(y | f)/∂f, known documents x predictors: the residuals of a predictor.
 
-    y - f for a Gaussian target, y - p for two classes, one column a class for more.
+    y - f for a Gaussian target, y - p for two classes, and one column per class for more.
     """
     return likelihood_rows(column, predictor)[1]
 
@@ -539,10 +535,10 @@ def likelihood_rows(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, 
 
 
 def mean_and_error(values: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-    """The mean of some documents' values, and its standard error.
+    """The weighted mean over documents and its standard error.
 
-    A document of weight 2 is two copies, so n is the sum of the weights. The error of a single
-    document is not known, and called zero.
+    A document of weight 2 is equivalent to two copies, so n is the sum of the weights. For n < 2
+    the error is 0.
     """
     size = float(weight.sum())
     mean = float(weight @ values) / size

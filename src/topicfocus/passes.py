@@ -1,7 +1,7 @@
-"""A pass over the documents: a `Task` run chunk by chunk, its sums added in their order.
+"""Passes over documents: a `Task` runs on chunks of documents, and its sums are added in order.
 
-Chunks depend on the data alone, so the result is the same for every number of threads. Counts on a
-cluster bring a `run_task` of their own (distributed.py): one chunk is then one partition.
+Chunks depend on the data alone, so that the result is the same for every number of threads. Counts
+on a cluster have their own `run_task` (distributed.py), in which a chunk is a partition.
 """
 
 from __future__ import annotations
@@ -19,29 +19,29 @@ from topicfocus.kernels.threads import SMALLEST_CHUNK, chunk_bounds, clear, run_
 
 Arrays = tuple[np.ndarray, ...]
 
-#: Nonzeros of a chunk of a product, at least: fewer cost less than handing them to a thread.
+#: Smallest number of nonzeros of a chunk in a product, so that a thread is worth its overhead.
 LIGHT_CHUNK = 1 << 17
 
 
 @dataclass(frozen=True, kw_only=True)
 class Task:
-    """What is computed for each chunk of documents, and what is added up over the chunks.
+    """A computation on each chunk of documents, with statistics that are added over the chunks.
 
     Attributes
     ----------
     kernel : function (rows, shared, given, changed, total)
-        A function of a module, so that it can be sent to other processes.
+        A module-level function, so that it can be sent to other processes.
     make : function
-        Makes the statistics of no documents: a tuple of arrays.
+        Returns the statistics of no documents, a tuple of arrays.
     shared : tuple
-        What every document needs: topics, coefficients.
+        Arguments for all documents, such as topics and coefficients.
     given, changed : tuples of arrays, one row per document
         Read, and changed in place; the kernel gets the rows of its documents.
     by_word : bool
-        Whether statistics have one row per word: they are cleared and added for every chunk, so
-        that there are fewer chunks.
+        Whether statistics have one row per word, so that clearing and adding them takes time and
+        there should be fewer chunks.
     light : bool
-        Whether a nonzero count costs a multiplication or two: chunks are then larger.
+        Whether a nonzero count takes one or two multiplications, so that chunks should be larger.
     """
 
     kernel: Callable[..., None]
@@ -64,7 +64,7 @@ def _zeros(shapes: tuple, kind: Callable[..., Any]) -> Any:
 
 
 def add_to(total: Any, other: Any) -> None:
-    """Add the statistics of a chunk to those before it."""
+    """Add the statistics of a chunk to the total."""
     for mine, theirs in zip(total, other, strict=True):
         mine += theirs
 
@@ -72,7 +72,7 @@ def add_to(total: Any, other: Any) -> None:
 def run_pass(
     counts: Counts, task: Task, n_jobs: int | None, bounds: np.ndarray | None = None
 ) -> Any:
-    """The statistics of all documents; `bounds` are the chunks, by default of equal nonzeros."""
+    """The statistics of all documents; by default chunks (`bounds`) have equal nonzero counts."""
     if hasattr(counts, "run_task"):
         return counts.run_task(task)
     if bounds is None:
@@ -104,7 +104,7 @@ def _two_powers(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total
 
 
 def dot(counts: Counts, x: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """counts @ x: documents x columns, or a vector of a vector."""
+    """counts @ x for a vector or a matrix x."""
     tall = np.ascontiguousarray(x[:, None] if x.ndim == 1 else x, dtype=np.float64)
     out = np.empty((counts.shape[0], tall.shape[1]))
     task = Task(kernel=_rows_kernel, make=zeros(0), shared=(tall,), changed=(out,), light=True)
@@ -113,7 +113,7 @@ def dot(counts: Counts, x: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
 
 
 def transposed_dot(counts: Counts, r: np.ndarray, n_jobs: int | None = None) -> np.ndarray:
-    """counts.T @ r: words x columns, or a vector of a vector."""
+    """counts.T @ r for a vector or a matrix r."""
     tall = np.ascontiguousarray(r[:, None] if r.ndim == 1 else r, dtype=np.float64)
     shape = (counts.shape[1], tall.shape[1])
     task = Task(kernel=_words_kernel, make=zeros(shape), given=(tall,), by_word=True, light=True)

@@ -426,9 +426,11 @@ class _Reader:
             if entry.check is not None:
                 entry.check(value)
         except Exception as error:
+            # An AttributeError names internals: what was decoded is not of the expected type.
+            why = "a value has another type" if isinstance(error, AttributeError) else error
             raise ModelFileError(
                 f"its {entry.cls.__name__} is not valid in the installed versions (topicfocus.json "
-                f"in the file names those that wrote it): {error}"
+                f"in the file names those that wrote it): {why}"
             ) from error
         return value
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 
 from topicfocus.joint.solver import Progress, StepInfo
 
-#: Seconds until the first plain line. The time between two lines doubles, up to the second number.
+#: Seconds until the first plain line; the time between lines then doubles, up to the second number.
 _FIRST, _LAST = 10.0, 300.0
 
 

@@ -1,9 +1,9 @@
-"""A sample of bounded size of all documents ever seen: what a stream of batches is learned from.
+"""A sample of bounded size of the documents of a stream, for `partial_fit`.
 
-Every document gets a key, a hash of its content and a seed, and the sample is the documents with
-the smallest keys. So it is uniform over the distinct documents, does not depend on the order of
-the documents or the size of the batches, and a copy of a document that is in it adds to its
-weight instead of taking a place: a document of weight 2 is the same as two copies of it.
+The key of a document is a hash of its content and a seed, and the sample consists of the documents
+with the smallest keys. So it is uniform over distinct documents and does not depend on the order of
+documents or the size of batches. A copy of a sampled document increases its weight: a document of
+weight 2 is equivalent to two copies.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from topicfocus.model import Problem, joined
 
 
 def content_keys(problem: Problem, seed: int) -> np.ndarray:
-    """64 bits of a keyed hash of each document: words, targets, exposure and covariates."""
+    """A keyed 64-bit hash of the words, targets, offset and covariates of each document."""
     counts = in_memory(problem.corpus.counts)
     known = problem.target_weights > 0
     parts = [np.where(known, problem.targets, np.nan)]
@@ -37,7 +37,7 @@ def content_keys(problem: Problem, seed: int) -> np.ndarray:
 
 
 def filled(problem: Problem, like: Problem) -> Problem:
-    """`problem` with an offset of zero where only `like` has one."""
+    """`problem` with an offset of zero if only `like` has an offset."""
     if problem.offset is None and like.offset is not None:
         return replace(problem, offset=np.zeros((problem.n_docs, like.offset.shape[1])))
     return problem
@@ -45,10 +45,7 @@ def filled(problem: Problem, like: Problem) -> Problem:
 
 @dataclass(frozen=True)
 class Reservoir:
-    """The documents kept, their keys, and how often each has come.
-
-    `documents` have the weights they came with, added up over copies.
-    """
+    """The sampled documents, with weights added over copies, their keys and numbers of copies."""
 
     capacity: int
     seed: int
@@ -59,18 +56,18 @@ class Reservoir:
 
     @staticmethod
     def empty(like: Problem, capacity: int, seed: int) -> Reservoir:
-        """No documents; `like` shows what they will be."""
+        """A reservoir without documents, for documents like those of `like`."""
         nobody = np.zeros(0, dtype=np.int64)
         return Reservoir(capacity, seed, like.rows(nobody), nobody.astype(np.uint64), nobody, False)
 
     @property
     def passes(self) -> int:
-        """How often even the rarest document has come: 2 when all were passed twice."""
+        """The smallest number of copies of a document: 2 if all documents came twice."""
         return int(self.arrivals.min()) if len(self.arrivals) else 1
 
     @property
     def distinct(self) -> float:
-        """Distinct documents seen so far; once the sample is full, from the density of its keys.
+        """Number of distinct documents of the stream, estimated from the keys of a full sample.
 
         The k-th smallest of n uniform keys is about k/n, with a relative error of 1/√k.
         """
@@ -79,16 +76,16 @@ class Reservoir:
         return (len(self.keys) - 1) / max(float(self.keys.max()) / 2.0**64, 1e-18)
 
     def problem(self) -> Problem:
-        """The documents to learn from: passing all of them once more adds nothing."""
+        """The sampled documents, with weights divided by the number of passes."""
         weight = self.documents.doc_weights / self.passes
         return replace(self.documents, doc_weight=None if np.all(weight == 1) else weight)
 
 
 @dataclass(frozen=True)
 class Added:
-    """What a batch did: the new reservoir, where its rows come from, and who is not in it.
+    """The reservoir after a batch, and the documents that are not or no longer in it.
 
-    `rows` are rows of the old documents followed by the batch.
+    `rows` and `departed_rows` are rows of the old documents followed by the batch.
     """
 
     reservoir: Reservoir
@@ -98,7 +95,7 @@ class Added:
 
 
 def add(reservoir: Reservoir, batch: Problem) -> Added:
-    """Put a batch in; documents beyond the capacity depart, those with the largest keys first."""
+    """Add a batch; documents with the largest keys depart, down to the capacity."""
     old = reservoir.documents
     everyone = joined(filled(old, batch), filled(batch, old)) if old.n_docs else batch
     keys = np.concatenate([reservoir.keys, content_keys(batch, reservoir.seed)])
@@ -106,7 +103,7 @@ def add(reservoir: Reservoir, batch: Problem) -> Added:
     distinct, first, which = np.unique(keys, return_index=True, return_inverse=True)
     weight = np.bincount(which, everyone.doc_weights, len(distinct))
     arrivals = np.bincount(which, arrivals, len(distinct)).astype(np.int64)
-    # `distinct` is sorted: the first `capacity` of them stay, in the order in which they came.
+    # `distinct` is sorted: the first `capacity` documents stay, in order of arrival.
     stay = np.arange(min(reservoir.capacity, len(distinct)))
     stay = stay[np.argsort(first[stay])]
     leave = np.arange(len(stay), len(distinct))

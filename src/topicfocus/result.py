@@ -101,6 +101,15 @@ class Result:
         pandas.DataFrame
             As `topic_effects` of the estimators, one row per topic (and class, for more than two),
             numbered as `topics`.
+
+        Examples
+        --------
+        >>> import topicfocus
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> result = topicfocus.fit(reviews.texts, y=reviews.target, topics=2, phrases=False)
+        >>> list(result.effects()["topic"])
+        [1, 2]
         """
         return self.effect_table.copy()
 
@@ -119,6 +128,16 @@ class Result:
         -------
         pandas.DataFrame
             As `predict_file`; with the index of `data`, if it has one, instead of row numbers.
+
+        Examples
+        --------
+        >>> import topicfocus
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> result = topicfocus.fit(reviews.texts, y=reviews.target, topics=2, phrases=False)
+        >>> found = result.predict(["a superb masterpiece", "an awful mess"], topics=True)
+        >>> found["top_words"].tolist()
+        ['masterpiece superb', 'awful']
         """
         from topicfocus.workflow.predict import predict_file
 
@@ -138,6 +157,16 @@ class Result:
         -------
         TextExplanation
             A dict as of `explain_text`, which shows itself in a notebook.
+
+        Examples
+        --------
+        >>> import topicfocus
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> result = topicfocus.fit(reviews.texts, y=reviews.target, topics=2, phrases=False)
+        >>> found = result.explain("a superb masterpiece, but awful actors")
+        >>> {word: amount > 0 for word, amount in found["words"].items()}
+        {'masterpiece': True, 'awful': False, 'superb': True}
         """
         from topicfocus.workflow.explain import explain_text
 
@@ -173,6 +202,24 @@ class Result:
         Returns
         -------
         matplotlib axes
+
+        Examples
+        --------
+        >>> import topicfocus
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> result = topicfocus.fit(reviews.texts, y=reviews.target, topics=2, phrases=False)
+        >>> result.explorer().html.startswith("<!doctype html>")
+        True
+
+        Examples
+        --------
+        >>> import topicfocus
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> result = topicfocus.fit(reviews.texts, y=reviews.target, topics=2, phrases=False)
+        >>> result.plot().get_xlabel()
+        'predicted target, from little to much of the topic'
         """
         from topicfocus.report import plot_effects
 
@@ -197,6 +244,15 @@ class Result:
         ------
         OSError
             If the folder exists (FileExistsError) or cannot be written.
+
+        Examples
+        --------
+        >>> import topicfocus
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> result = topicfocus.fit(reviews.texts, y=reviews.target, topics=2, phrases=False)
+        >>> result.save("my-reviews").written[:2]
+        ('config.toml', 'explorer.html')
         """
         folder = check_folder(path, overwrite, self.config.paths if self.config else [])
         written = write_result(folder, self, overwrite=overwrite)

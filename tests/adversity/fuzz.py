@@ -40,7 +40,7 @@ import topicfocus as package
 LIMIT, FIRST_LIMIT = 20.0, 200.0
 COLUMNS = ("--text", "text", "--target", "stars")
 SMALL = ("--topics", "2", "--inclusion-prior", "0.2", "--no-baseline", "--jobs", "1")
-#: A terminal would obey these.
+#: Control characters that terminals interpret.
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 #: Messages of internals.
 INTERNAL = re.compile(r"StopIteration|has no attribute|NoneType|nopython|ufunc|not subscriptable")

@@ -62,7 +62,7 @@ def test_ctrl_c_at_a_random_moment_leaves_nothing(data, whole, tmp_path, i):
         assert err.splitlines()[-1] == "topicfocus: interrupted"
 
 
-def test_a_killed_process_is_in_nobodys_way(data, whole, tmp_path):
+def test_a_killed_process_does_not_prevent_the_next(data, whole, tmp_path):
     reference, seconds = whole
     process = Forked(run_command, arguments(data, tmp_path / "o"))
     time.sleep(0.5 * seconds)

@@ -1,4 +1,4 @@
-"""Many at once: one fitted model, predictions from eight threads, every one of them right."""
+"""Predictions of one fitted model from eight threads at once."""
 
 from concurrent.futures import ThreadPoolExecutor
 

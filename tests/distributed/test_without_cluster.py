@@ -1,4 +1,4 @@
-"""What is said where there is no cluster, or no Dask; none is started here."""
+"""Errors without a cluster or without Dask; no cluster is started."""
 
 import sys
 from types import SimpleNamespace

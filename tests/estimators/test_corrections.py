@@ -96,7 +96,8 @@ def test_merged_topics_are_the_mean_of_their_words(model):
 def test_explanations_of_a_merged_model_are_exact(model, classes):
     found = merged(model, [0, 1])
     explanation = found.explain(X)
-    np.testing.assert_allclose(explanation.predictor[:, 0], found.predict(X), atol=1e-9)
+    total = (explanation.predictor + explanation.limit)[:, 0]
+    np.testing.assert_allclose(total, found.predict(X), atol=1e-9)
     assert explanation.topics[0].shape == (400, 3)
     found = merged(classes, [0, 4])
     np.testing.assert_allclose(found.explain(X).after, found.predict_proba(X), atol=1e-12)

@@ -9,6 +9,7 @@ from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor, PFSLDARegr
 from topicfocus.datasets import make_reviews
 from topicfocus.estimators.training import (
     UselessFitWarning,
+    empty_topics,
     useless_fit_messages,
     validation_explained,
 )
@@ -75,3 +76,17 @@ def test_most_documents_are_empty():
     counts[:180] = 0
     with pytest.warns(UserWarning, match="180 of 300 documents have no words"):
         SLDARegressor(2, max_epochs=1, random_state=0).fit(counts.tocsr(), REVIEWS.target)
+
+
+def test_empty_topics_are_reported():
+    """Three words predict, and five topics are asked for."""
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.3, (800, 60))
+    y = counts[:, 0] - counts[:, 1] + 0.5 * counts[:, 2] + rng.normal(0, 0.5, 800)
+    with pytest.warns(UselessFitWarning, match=r"of one word: .* Fit fewer topics than 5"):
+        model = FocusedTopicRegressor(5, random_state=0).fit(counts, y)
+    few = empty_topics(model.fitted_)
+    assert few and max(model.components_[k].max() for k in few) > 0.5
+    named = model.rename_topics(dict.fromkeys(few[:1], "wanted"))
+    assert empty_topics(named.fitted_) == few[1:]
+    assert empty_topics(FocusedTopicRegressor(2, random_state=0).fit(counts, y).fitted_) == []

@@ -1,6 +1,7 @@
 """Each of the eight terms: a dense twin, a Monte Carlo estimate, and their sum."""
 
 from dataclasses import replace
+from functools import partial
 
 import models
 import numpy as np
@@ -13,6 +14,7 @@ from topicfocus.joint import bounds
 from topicfocus.joint.bounds import TERMS, bound_terms, total
 from topicfocus.joint.statistics import bound_value, collect
 from topicfocus.model import ModelState
+from topicfocus.proportions import responsibilities
 
 every_bound = pytest.mark.parametrize("bound", models.BOUNDS)
 every_family = pytest.mark.parametrize("family", models.FAMILIES)
@@ -50,7 +52,8 @@ def test_terms_equal_the_dense_computation_and_sum_to_the_collapsed_bound(case):
 def test_blocks_of_documents_do_not_change_the_terms(monkeypatch, bound, block):
     case = models.draw_case(4, bound=bound, n_docs=9)
     whole = bound_terms(*case)
-    monkeypatch.setattr(bounds, "_BLOCK", block)
+    some = partial(responsibilities, size=block)
+    monkeypatch.setattr(bounds, "responsibilities", some)
     for name, value in bound_terms(*case).items():
         np.testing.assert_allclose(value, whole[name], rtol=1e-13, err_msg=name)
 

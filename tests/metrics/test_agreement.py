@@ -1,4 +1,4 @@
-"""Do the words mean what the coefficient says: by definition, and on cases with a known answer."""
+"""Target agreement and lexicon agreement: by definition, and on cases with a known answer."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The regressions that models are measured against."""
+"""Baseline regressions on words and covariates."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Coherence by its definition, pair by pair, and the warning that comes with the paper's."""
+"""Coherence by its definition, pair by pair, and how "pmi" depends on rare words."""
 
 import itertools
 import math

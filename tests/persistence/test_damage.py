@@ -203,6 +203,11 @@ def test_attributes_cannot_hide_what_the_class_has(content, name):
     refused(with_header(content, lambda node: node["fitted"].update({name: 3})), "no attribute")
 
 
+def test_a_value_of_another_type_is_refused_without_names_of_internals(content):
+    file = with_header(content, lambda node: node.update(requests={"$": "tuple", "value": []}))
+    assert "object has no attribute" not in refused(file, "is not valid")
+
+
 def test_bottomless_nesting(content):
     text = members(content)[HEADER].replace(b'"fitted": {', b'"fitted": {"e": ' + b"[" * 10**6, 1)
     refused(sealed({**members(content), HEADER: text}))

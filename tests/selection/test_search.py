@@ -1,4 +1,4 @@
-"""TopicSearchCV: settings on folds, the choice, the frontier, and what users do wrong."""
+"""TopicSearchCV: settings on folds, the choice, the frontier, and mistakes of users."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Processes that begin where the imports have ended.
+"""Forked processes of a server that has imported the package.
 
 A start of Python with NumPy, SciPy, scikit-learn and numba takes seconds, and the kernels are read
 from the cache after that. Tests that need a process of its own for a signal, a limit or a terminal,

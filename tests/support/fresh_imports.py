@@ -1,4 +1,4 @@
-"""Processes in which numba is ready and the package is not imported.
+"""Processes that have imported numba but not the package.
 
 To start Python, import numba and have its compiler set up takes a second. A test of the cache of
 kernels needs processes that import the package anew, whatever has become of its files, and several

@@ -1,4 +1,4 @@
-"""A cluster to be killed: a scheduler and its worker in one process, which die together."""
+"""A scheduler and its worker in one process, which a test kills."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""A family that is not part of the package: counts that vary more than a Poisson's.
+"""A family that is not part of the package: overdispersed counts.
 
 Arguments have names of its own, to show that only their order counts.
 """

@@ -48,7 +48,7 @@ def build_parser(full: bool = False) -> argparse.ArgumentParser:
     """The parser of every command; its help shows all options if `full`."""
     parser = _Parser(
         prog="topicfocus",
-        description="Supervised topic models that keep only the words that predict.",
+        description="Topic models that explain an outcome.",
         epilog="Exit codes: 0 done, 1 the run failed, 2 bad usage, 130 interrupted. Results go to "
         "standard output, messages to standard error.",
     )

@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.special import entr
 
 from topicfocus.corpus import Corpus
 from topicfocus.estimators.documents import Documents
-from topicfocus.estimators.effects import default_quantiles, found_shares
+from topicfocus.estimators.effects import default_quantiles, found_shares, training_effects
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.focused import SharedStages
 from topicfocus.joint.solver import Progress
@@ -131,6 +132,9 @@ class UselessFitWarning(UserWarning):
 
 #: No warnings for fits of fewer documents, or of fewer epochs in a joint model.
 _FEW_DOCUMENTS, _FEW_EPOCHS = 200, 30
+#: A topic has no effect below this fraction of the largest one, and one word if the exponential of
+#: the entropy of its words is below that number.
+_SMALL_EFFECT, _SINGLE_WORD = 0.001, 1.5
 
 
 def warn_of_empty(documents: Documents, name: str) -> None:
@@ -156,7 +160,7 @@ def validation_explained(fitted: Fitted) -> float:
 
 
 def useless_fit_messages(model: Any) -> list[str]:
-    """Why the model may be of little use: no words kept, or no better than a constant."""
+    """Why the model may be of little use: no words, no better than a constant, empty topics."""
     fitted = model.fitted_
     few_epochs = fitted.is_joint and fitted.n_iter < _FEW_EPOCHS
     if few_epochs or fitted.n_samples_seen < _FEW_DOCUMENTS:
@@ -178,10 +182,32 @@ def useless_fit_messages(model: Any) -> list[str]:
             f"standard error (fraction explained {explained:.2g}{spread}): do not interpret its "
             f"topics. {reason}"
         )
+    empty = [] if messages else empty_topics(fitted)
+    if empty:
+        listed = ", ".join(map(str, empty))
+        messages.append(
+            f"topics without an effect, or of one word: {listed} (counted from 0). Fit fewer "
+            f"topics than {fitted.state.n_topics}."
+        )
     return messages
 
 
+def empty_topics(fitted: Fitted) -> list[int]:
+    """Topics of a focused model with hardly any predicted difference, or of a single word.
+
+    Topics with a name are what the user wants them to be.
+    """
+    effects = training_effects(fitted) if fitted.selects and not fitted.is_joint else None
+    if effects is None or fitted.state.n_topics < 2:
+        return []
+    size = np.abs(effects[:, 1] - effects[:, 0]).max(axis=1)
+    small = size < _SMALL_EFFECT * size.max()
+    single = np.exp(entr(fitted.components).sum(axis=1)) < _SINGLE_WORD
+    unnamed = np.array([name is None for name in fitted.names])
+    return np.flatnonzero((small | single) & unnamed).tolist()
+
+
 def warn_if_useless(model: Any) -> None:
-    """Warn if no word is kept, or predictions are not clearly better than a constant."""
+    """Warn if no word is kept, predictions are hardly better than a constant, or topics empty."""
     for message in useless_fit_messages(model):
         warnings.warn(f"{type(model).__name__}: {message}", UselessFitWarning, stacklevel=4)

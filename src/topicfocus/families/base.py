@@ -1,4 +1,4 @@
-"""What the package asks of a family of targets: the class `Family` and its methods.
+"""The interface of families of targets: the class `Family` and its methods.
 
 A family is a `typing.NamedTuple` of its own parameters (a noise variance, thresholds) that inherits
 from `Family`. It defines at least `log_likelihood`, `derivatives` and `mean`.
@@ -169,10 +169,7 @@ class Family:
         return (n_topics,) if width == 1 else (n_topics, width)
 
     def predictor_spread(self, target: np.ndarray, weight: np.ndarray) -> float:
-        """The standard deviation that linear predictors of such targets may have.
-
-        2 by default, for logits and log rates.
-        """
+        """The scale of linear predictors: 2 by default, for logits and log rates."""
         return 2.0
 
     def with_noise_variance(self, value: float) -> Any:
@@ -236,10 +233,10 @@ class Family:
     # ---- for users: values and predictions, in NumPy --------------------------------------------
 
     def check_parameters(self) -> None:
-        """Raise a ValueError for parameters that compiled code must not be given."""
+        """Raise a ValueError for parameters that are not valid."""
 
     def admissible(self, target: np.ndarray) -> tuple[np.ndarray, str]:
-        """Which values a target may have, and what an error message calls them."""
+        """Which values are valid targets, and a description of valid values for error messages."""
         return np.ones(len(target), dtype=bool), "numbers"
 
     def limits(self, labels: np.ndarray | None) -> tuple[float, float]:
@@ -265,7 +262,7 @@ class Family:
         return (self.mean_slope(f) ** 2 / np.maximum(self.variance(f), 1e-300))[:, None]
 
     def overdispersion(self, predictor: np.ndarray, target: np.ndarray) -> float:
-        """φ = Σ (y - μ)²/V(μ) / n; 1 by default, because a class or a level has no free scale."""
+        """φ = Σ (y - μ)²/V(μ) / n; 1 by default, because classes and levels have no free scale."""
         return 1.0
 
     def expected_target(self, predictor: np.ndarray, labels: np.ndarray | None) -> np.ndarray:
@@ -304,15 +301,15 @@ class Family:
     def extra_variance(
         self, target: np.ndarray, predictor: np.ndarray, spread: np.ndarray, weight: np.ndarray
     ) -> tuple[float, float]:
-        """ρ in [0, 1] and τ >= 0: validation targets vary as if Var f were ρ·spread + τ.
+        """ρ in [0, 1] and τ >= 0 such that ρ·spread + τ is Var f according to validation targets.
 
-        (1, 0) by default: a class or a level cannot vary more than its probabilities allow, and a
-        family with a noise variance has it there.
+        (1, 0) by default: classes and levels cannot vary more than their probabilities allow, and
+        other families have a noise variance.
         """
         return 1.0, 0.0
 
 
-#: Without these no model can be fitted; the estimators name those that are missing.
+#: Methods without which no model can be fitted.
 _REQUIRED = ("log_likelihood", "derivatives", "mean")
 
 
@@ -324,7 +321,7 @@ def _advice(family: type, method: str) -> str:
 
 
 def _compiled(function: _Function) -> _Function:
-    """In kernels, compile a call of `function` as the method of that name of the family's class."""
+    """Compile calls of `function` in kernels as the method of this name of the family's class."""
     name = function.__name__
 
     def find_method(family: Any, *_: Any) -> Callable | None:
@@ -336,8 +333,8 @@ def _compiled(function: _Function) -> _Function:
             raise TypeError(_advice(cls, name))
         return method
 
-    # Nothing but kernels calls the compiled form, so that it needs no entries from Python and C.
-    # Not strict, because a family may give the arguments other names.
+    # Only kernels call the compiled form, so that it needs no entry points for Python and C. Not
+    # strict, because families may use other names of arguments.
     options: Any = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True}
     overload(function, strict=False, jit_options=options)(find_method)
     return function

@@ -40,8 +40,8 @@ class Bernoulli(NamedTuple("Bernoulli", []), Family):
     def expectation(self, target, mean, variance):
         """The bound of Jaakkola and Jordan, (y - ½)μ - log 2cosh(½√(μ² + ν)) <= E[log p(y | f)].
 
-        The second-order expansion loses its variance term where |μ| is large. Coordinate ascent
-        goes there, and ends with enormous coefficients and a "bound" far above the likelihood.
+        In the second-order expansion the variance term vanishes where |μ| is large. Coordinate
+        ascent would end there, with huge coefficients and a value far above the likelihood.
         """
         size = math.sqrt(mean * mean + variance)
         small = math.exp(-size)
@@ -77,7 +77,7 @@ class Bernoulli(NamedTuple("Bernoulli", []), Family):
         return np.column_stack([1 - second, second])
 
     def target_variance(self, predictor, spread, labels):
-        # The approximation may exceed the variance of a fair coin, which is the largest possible.
+        # The approximation may exceed ¼, the largest possible variance.
         mean = expit(predictor)
         return np.minimum(mean * (1 - mean) + (mean * (1 - mean)) ** 2 * spread, 0.25)
 

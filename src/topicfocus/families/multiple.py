@@ -1,8 +1,8 @@
 """Multiple targets: each with its own family, predictors and weights.
 
-Given the topic proportions the targets are independent, so log-likelihoods add. Compiled code
-cannot loop over a list of different types. Here a family is a number and its parameters a part of
-an array, so that any combination of the package's families runs in the same compiled code.
+Given topic proportions targets are independent, and their log-likelihoods add up. Compiled code
+cannot loop over a list of different types. Here a family is a code with a slice of an array of
+parameters, so that all combinations of the package's families run in the same compiled code.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Multiple(_Parameters, Family):
         """A matrix, also for one target."""
         return n_topics, self.n_predictors
 
-    # The two below spell out the five families: compiled code cannot look them up in a table.
+    # Branches for each family, because compiled code cannot look up types in a table.
 
     def row_log_likelihood(self, target, weight, predictor, gradient):
         value = 0.0
@@ -163,7 +163,7 @@ class Multiple(_Parameters, Family):
         return Multiple.of(parts)
 
     def check_parameters(self):
-        """Compiled code does not check these arrays before it uses them."""
+        """Raise a ValueError for arrays that compiled code could not use safely."""
         n_targets = len(self.code) if isinstance(self.code, np.ndarray) else 0
         for name in ("code", "first", "place"):
             array = getattr(self, name)
@@ -200,10 +200,9 @@ def _require(condition: Any, message: str) -> None:
 
 
 def for_kernels(family: Any) -> Any:
-    """The family as kernels take it: a family of the package as `Multiple`, with one target.
+    """The family in the form for kernels: a `Multiple` of one target for a family of the package.
 
-    So each kernel is compiled once for all of them. A family from outside the package stays as it
-    is.
+    So each kernel is compiled once for all these families. Other families are not changed.
 
     Parameters
     ----------

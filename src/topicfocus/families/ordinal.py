@@ -13,7 +13,7 @@ from topicfocus.families.base import Family, derivatives, log_likelihood
 
 #: Smallest distance of neighbouring thresholds, so that a level without targets stays possible.
 SMALLEST_GAP = 1e-3
-#: Largest distance: beyond it a level is certain, and the smallest gap drowns in rounding.
+#: Largest distance; beyond it the probability of a level is one to rounding.
 LARGEST_GAP = 300.0
 
 
@@ -117,7 +117,7 @@ class Ordinal(_Parameters, Family):
         return self.with_free_parameters(found.x) if better else self
 
     def _log_likelihoods(self, target, predictor):
-        """`log_likelihood` of every document, factored like it: a difference of σ's cancels."""
+        """`log_likelihood` of every document, in the same form without cancellation."""
         tau = np.concatenate([[-np.inf], self.thresholds, [np.inf]])
         level = target.astype(int)
         lower, upper = tau[level], tau[level + 1]
@@ -183,7 +183,7 @@ class Ordinal(_Parameters, Family):
         mean = p @ levels
         below = np.cumsum(p, axis=1)[:, :-1]
         slope = (below * (1 - below)) @ np.diff(levels)
-        # The largest possible variance is that of a coin thrown between the ends.
+        # The largest possible variance has both ends with probability ½.
         most = 0.25 * (levels[-1] - levels[0]) ** 2
         return np.minimum(p @ levels**2 - mean**2 + slope**2 * spread, most)
 

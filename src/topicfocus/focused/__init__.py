@@ -1,10 +1,10 @@
-"""The focused model: topic proportions come from the words alone, trained end to end.
+"""The focused model: topic proportions depend on words alone, and are trained through predictions.
 
 `fit` reads from top to bottom: `screening` of every word against the targets, `subjects` (the
 subjects of the documents), `inclusion` (how many words to keep), `selection` of the words,
-`initialize` and `optimize` the topics, `refit` the coefficients. `objective` is the constrained
-objective with its gradient, `data` what all stages work on, `settings` what is asked for, `result`
-what is returned. pc-sLDA is the same model with all words kept. `online` learns from batches.
+`initialize` and `optimize` the topics, `refit` the coefficients. `objective` has the constrained
+objective and its gradient, `data` the documents, `settings` the settings, and `result` the result.
+pc-sLDA is the same model with all words kept. `online` learns from batches.
 """
 
 from topicfocus.focused.data import root_counts

@@ -1,14 +1,14 @@
-"""Words that correlate with the topics of the words kept, without association of their own.
+"""Words that correlate with the topics of the words kept, without being associated with the target.
 
-Topics make the words of a document vary together. With x_d the counts of its kept words, ℓ_d
-their sum and p_v a word's share of all kept tokens, the factors are the leading principal
-directions of (x_dv - ℓ_d p_v)/√p_v, for which multinomial noise alone would be white; K topics
-span K-1. For another word with counts c_d and rate q in documents of length L_d,
+Topics make the words of a document vary together. Let x_d be the counts of its kept words, ℓ_d
+their sum and p_v the fraction of word v in all kept tokens. The factors are the leading principal
+directions of (x_dv - ℓ_d p_v)/√p_v, which multinomial noise makes white; K topics span K-1. For
+another word with counts c_d and rate q in documents of length L_d,
 
     t = Σ_d (c_d - q L_d) s_d,    C = Σ_d (c_d - q L_d)² s_d s_dᵀ,    tᵀ C⁻¹ t ~ χ²(K-1),
 
-s_d being the factor scores, if the word's rate does not depend on the topics. Scores are linear in
-the tokens and average zero, so the fixed length of a document does not bias t.
+s_d being the factor scores, if the rate of the word does not depend on the topics. Scores are
+linear in the tokens with mean zero, so that the given length of a document does not bias t.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ from topicfocus.passes import (
     zeros,
 )
 
-#: Rounds, at most: added words sharpen the factors, and a round without new words is the last.
+#: Largest number of rounds. Added words improve the factors; a round without new words is the last.
 _MOST_ROUNDS = 10
 #: Familywise error of the test.
 FAMILYWISE_ERROR = 0.05
 
 
 def factor_scores(words: Counts, weight: np.ndarray, n_factors: int) -> np.ndarray:
-    """s_d of the leading directions of the kept words' composition, documents x factors."""
+    """Factor scores s_d, documents x factors."""
     length = row_sums(words)
     count = transposed_dot(words, weight)
     share = count / count.sum()
@@ -49,7 +49,7 @@ def factor_scores(words: Counts, weight: np.ndarray, n_factors: int) -> np.ndarr
         return dot(words, x) - length * (share @ x)
 
     def square_dot(x: np.ndarray) -> np.ndarray:
-        """There and back in one pass over the documents."""
+        """AᵀAx for the centred and scaled counts A, in one pass over the documents."""
         x = scale * x.ravel()
         task = Task(
             kernel=_square,
@@ -68,7 +68,7 @@ def factor_scores(words: Counts, weight: np.ndarray, n_factors: int) -> np.ndarr
         directions = np.linalg.eigh(square)[1][:, ::-1][:, :n_factors]
     else:
         operator = LinearOperator((n_words, n_words), matvec=square_dot, dtype=float)
-        # A start of its own, so that the same data give the same words.
+        # A fixed start, so that the same data give the same words.
         start = np.random.default_rng(0).standard_normal(n_words)
         directions = eigsh(operator, k=n_factors, v0=start, tol=1e-4)[1]
     return np.column_stack([forward(direction) for direction in directions.T])
@@ -89,7 +89,7 @@ def _square(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: Ar
 def factor_dependence(
     words: Counts, length: np.ndarray, weight: np.ndarray, scores: np.ndarray
 ) -> np.ndarray:
-    """tᵀ C⁻¹ t of every word; see the module."""
+    """tᵀ C⁻¹ t of every word, by the formula of the module."""
     n_factors = scores.shape[1]
     rate = transposed_dot(words, weight) / (weight @ length)
     pairs = (scores[:, :, None] * scores[:, None, :]).reshape(len(scores), -1)
@@ -113,9 +113,9 @@ def add_correlated_words(
     *,
     drop: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Columns kept, and words that correlate with their topics, up to the inclusion.
+    """The columns kept, and words that correlate with their topics, up to the inclusion.
 
-    Added are words whose dependence on the factors is significant, the largest per token first.
+    Words whose dependence on the factors is significant are added, the largest per token first.
     Words in `drop` are never added.
     """
     corpus, weight, count = problem.corpus, problem.doc_weights, problem.word_counts

@@ -15,19 +15,19 @@ from topicfocus.glm import Column, target_columns
 from topicfocus.model import Problem, joined
 from topicfocus.passes import dot
 
-#: First draw of `drawn_by_content` for halves; subjects use those from 1 on.
+#: First draw of `drawn_by_content` for halves. Samples use draw 0, subjects those from 1 on.
 _FIRST_HALF = 1_000_000
 
 
 def root_counts(corpus: Corpus) -> Corpus:
-    """√counts: the second occurrence of a word in a document adds less information."""
+    """√counts, since the second occurrence of a word in a document adds less information."""
     return Corpus(corpus.counts.sqrt(), corpus.vocabulary)
 
 
 def drawn_by_content(problem: Problem, draw: int) -> np.ndarray:
-    """A pseudorandom number between 0 and 1 for each document, by its words alone.
+    """A pseudorandom number between 0 and 1 for each document, a function of its words.
 
-    Every draw has its own seed, so a last column of zeros changes nothing.
+    Every draw has its own seed, so that an additional column of zeros changes nothing.
     """
     key = np.random.default_rng((0, draw)).standard_normal(problem.corpus.n_words)
     content = dot(problem.corpus.counts, key, problem.n_jobs)
@@ -35,18 +35,19 @@ def drawn_by_content(problem: Problem, draw: int) -> np.ndarray:
 
 
 def halves_by_content(problem: Problem, n_pairs: int) -> np.ndarray:
-    """Documents x pairs: whether a document is in the first half of each pair.
+    """Whether each document is in the first half of each pair, documents x pairs.
 
-    By their words alone, so that copies are in one half and the order of documents does not matter.
+    A function of their words, so that copies are in the same half and the order of documents does
+    not matter.
     """
     draws = range(_FIRST_HALF, _FIRST_HALF + n_pairs)
     return np.column_stack([drawn_by_content(problem, draw) < 0.5 for draw in draws])
 
 
 def sample_rows(problem: Problem, most: int) -> np.ndarray:
-    """Rows of about `most` documents, or all. A smaller sample is part of a larger one.
+    """Rows of about `most` documents, or all. A smaller sample is a subset of a larger one.
 
-    A document of weight two counts as two; where all weights are huge, a tenth of `most` are drawn.
+    A document of weight two counts as two, but at least about a tenth of `most` rows are drawn.
     """
     if problem.size <= most:
         return np.arange(problem.n_docs)
@@ -61,10 +62,9 @@ def sampled(problem: Problem, most: int) -> Problem:
 
 @dataclass(frozen=True, kw_only=True)
 class FocusData:
-    """Training and validation documents, with √counts of both.
+    """Training and validation documents, the family of their targets, and √counts.
 
-    `family` is that of their targets. `past`: sums over training documents of a stream that are no
-    longer in memory.
+    `past` has sums over training documents of a stream that are no longer in memory.
     """
 
     train: Problem

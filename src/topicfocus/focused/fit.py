@@ -1,18 +1,18 @@
 """The focused fit: screening, subjects, inclusion, selection, initial topics, optimisation, refit.
 
-The stages run twice: first with validation documents, for all that has to be chosen, and then with
-all documents. pc-sLDA is the same with all words kept.
+The stages run twice: first with validation documents, to make all choices, and then with all
+documents. pc-sLDA is the same with all words kept.
 
-A low-fidelity fit (`FocusSettings.low_fidelity`) costs a part of a full fit. A search uses such
-fits to compare settings:
+A low-fidelity fit (`FocusSettings.low_fidelity`) takes a fraction of the time of a full fit.
+Searches compare settings by such fits:
 
-- the first pass makes its choices from the initial topics, without optimising them;
-- topics are optimised once, on all documents, in a few steps: the first ones move them most;
+- the first pass makes its choices with the initial topics, without optimising them;
+- topics are optimised once, on all documents, in a few steps, because the first steps gain most;
 - topic proportions are found to four digits instead of ten, and coefficients are not shrunk toward
   the signs of the topics.
 
-A low-fidelity model is not meant for use: its topics have taken fewer steps, and δ is that of the
-initial topics. pc-sLDA has no low-fidelity fits.
+A low-fidelity model is for comparisons only, because its topics have taken fewer steps, and δ is
+that of the initial topics. pc-sLDA has no low-fidelity fits.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ from topicfocus.proportions import topic_proportions
 
 #: Optimisation steps of a low-fidelity fit.
 LOW_FIDELITY_STEPS = 4
-#: Regressions of a low-fidelity fit: those that choices are made with (shrinkage and δ are two
-#: numbers), and those that it predicts with.
+#: Regressions of a low-fidelity fit: those of choices (shrinkage and δ are two numbers, so that few
+#: documents are enough), and those of the final coefficients.
 LOW_FIDELITY_CHOICES, LOW_FIDELITY = Precision(1e-2, 2_000), Precision(1e-2, math.inf)
 
 
@@ -71,13 +71,12 @@ def fit_focused(
     folds: Folds | None = None,
     shared: SharedStages | None = None,
 ) -> FocusResult:
-    """Fit on `train`, choose on `held_out`, then fit what was chosen on both.
+    """Fit on `train` and choose on `held_out`, then fit with these choices on both.
 
-    The inclusion, penalties, the shrinkage of coefficients and δ come from the first pass, in which
-    nothing is fitted to the validation documents; where these are few, the inclusion comes from
-    `folds` of the documents instead. The second pass keeps these choices, so δ stays valid and the
-    words kept do not depend on who was held out. `shared` has the stages that other fits to the
-    same documents have computed.
+    The inclusion, penalties, the shrinkage of coefficients and δ are chosen in the first pass, in
+    which nothing is fitted to the validation documents. If these are few, the inclusion is chosen
+    by cross-validation on `folds`. The second pass keeps the choices, so that δ remains valid.
+    `shared` has the results of stages that other fits to the same documents have computed.
     """
     steps, shared = _Steps(progress, 2 * settings.steps), shared or SharedStages()
     data = FocusData.of(train, held_out, family, past)
@@ -107,9 +106,9 @@ def refit_focused(
     previous: FocusResult,
     past: Past | None = None,
 ) -> FocusResult:
-    """The second pass alone: more `documents`, the choices and subjects of a `previous` fit.
+    """The second pass alone, on more `documents`, with choices and subjects of a `previous` fit.
 
-    `held_out` is part of the documents, and decides nothing here.
+    `held_out` is a part of the documents and is not used for choices.
     """
     data = FocusData.of(documents, held_out, family, past)
     steps, subjects = _Steps(None, settings.steps), previous.subjects
@@ -126,7 +125,7 @@ def _fit_again(
     steps: _Steps,
     earlier: PassModel,
 ) -> PassModel:
-    """Words and topics of more documents, with the choices of an `earlier` fit."""
+    """Words and topics of all documents, with the choices of an `earlier` pass."""
     selection = select(data, screening, settings, earlier.selection.limit)
     if not settings.stable:  # the inclusion that was compared
         selection = replace(selection, inclusion=earlier.selection.inclusion)
@@ -153,8 +152,8 @@ def _fit_words(
 ) -> PassModel:
     """Topics and coefficients on the words kept.
 
-    A first pass makes choices on the validation documents; a second one is fitted to them, and
-    takes the choices of the `earlier` one.
+    The first pass makes choices on the validation documents; the second uses those of the `earlier`
+    one.
     """
     low, first = settings.is_low_fidelity, earlier is None
     precision = (LOW_FIDELITY_CHOICES if first else LOW_FIDELITY) if low else FINE
@@ -185,7 +184,7 @@ def _fit_words(
 def _optimize(
     start: Start, settings: FocusSettings, steps: _Steps, most: int, kept: int
 ) -> tuple[ModelState, np.ndarray | None]:
-    """Topics after at most so many steps, and topic proportions near those of the documents."""
+    """Topics after at most `most` steps, and topic proportions of the documents near the end."""
     if most == 0:
         return start.first_state, None
     how = OptimizeSettings(
@@ -207,7 +206,7 @@ def _choose(
     regressions: Regressions,
     precision: Precision,
 ) -> tuple[Choices, Evaluation]:
-    """What the validation documents decide, and how well they are predicted."""
+    """The choices made on validation documents, and how well these are predicted."""
     held = start.held_out
     held_mixes = topic_proportions(
         held.corpus, state, tolerance=precision.tolerance, n_jobs=data.n_jobs
@@ -233,20 +232,20 @@ def _choose(
 
 
 class _Steps:
-    """The optimisation steps taken so far in both passes, reported to `progress`."""
+    """The history of optimisation steps in both passes, which are reported to `progress`."""
 
     def __init__(self, progress: Progress | None, total: int) -> None:
         self.history: list[StepInfo] = []
         self._progress, self._total, self._stage = progress, total, ""
 
     def begin(self, stage: str) -> None:
-        """A stage begins."""
+        """Report the begin of a stage."""
         self._stage = stage
         if self._progress is not None:
             self._progress(stage, len(self.history), self._total)
 
     def add(self, value: float, kept: int) -> None:
-        """One step of L-BFGS."""
+        """Report a step of L-BFGS."""
         info = StepInfo(len(self.history) + 1, value, kept)
         self.history.append(info)
         if self._progress is not None:

@@ -1,15 +1,14 @@
-"""The automatic inclusion: compare a few by documents not trained on, before topics are optimised.
+"""The automatic inclusion: compare a few inclusions on validation documents, with initial topics.
 
-For each inclusion words are selected and topics initialised, each target is regressed on the topic
-proportions of these topics, and documents not trained on are predicted. The optimisation changes
-the words of topics and hardly what they predict, so this compares what the final models will
-predict at a small part of the cost.
+For each inclusion we select words, initialise topics, regress each target on the proportions of
+these topics, and predict validation documents. The optimisation changes the words of topics but
+hardly their predictions, so that this compares the final models in a fraction of the time.
 
-We choose the smallest inclusion whose loss is not above the smallest loss by more than one standard
-error of the difference, over documents (the one-standard-error rule of Breiman and others, paired:
-a document that is hard to predict is hard with any inclusion). Where validation documents are few,
-the training documents are split into `N_FOLDS` folds, each predicted from the others. Subjects are
-those of all documents (they do not depend on the target), penalties those already chosen.
+We choose the smallest inclusion whose loss exceeds the smallest loss by at most one standard error
+of the paired difference over documents (the one-standard-error rule of Breiman and others). With
+few validation documents, the training documents are split into `N_FOLDS` folds, and each is
+predicted from the others. Folds have the subjects of all documents, which do not depend on the
+target, and the penalties that are already chosen.
 """
 
 from __future__ import annotations
@@ -33,20 +32,20 @@ from topicfocus.kernels.threads import map_in_order
 from topicfocus.model import Problem
 from topicfocus.proportions import topic_proportions
 
-#: Words per topic, at least, so that topics can have different top words; an eighth of the
-#: vocabulary is enough in any case.
+#: Smallest number of words per topic, so that topics can have different top words. An eighth of the
+#: vocabulary is always enough.
 WORDS_PER_TOPIC = 20
-#: Validation documents that are enough to compare inclusions. With fewer, folds of the training
-#: documents, of at most `MOST_COMPARED` documents.
+#: Number of validation documents that is enough to compare inclusions. With fewer there are folds
+#: of the training documents, of at most `MOST_COMPARED` documents.
 ENOUGH_VALIDATION, N_FOLDS, MOST_COMPARED = 3_000, 4, 10_000
-#: Documents that targets are regressed on, at most: coefficients are few.
+#: Largest number of documents in regressions, which have few coefficients.
 MOST_REGRESSED = 2_000
-#: ρ of these regressions, a coarser grid than that of the final ones (`refit`).
+#: ρ of these regressions, a coarser grid than that of `refit`.
 TOWARD_SIGNS = (0.0, 0.03, 0.3)
-#: Tolerance of θ̂; Newton's last step squares it.
+#: Tolerance of θ̂, which Newton's last step squares.
 TOLERANCE = 1e-2
 
-#: (training, test) documents of each fold; none if there are too few documents.
+#: Returns (training, test) documents of each fold, none if there are too few documents.
 Folds = Callable[[], Iterable[tuple[Problem, Problem]]]
 
 
@@ -89,7 +88,7 @@ def choose_inclusion(
 
 @dataclass(frozen=True, kw_only=True)
 class _Compared:
-    """Losses (inclusions x documents and targets), and what each inclusion explains."""
+    """Losses (inclusions x documents and targets), and the explained fraction of each inclusion."""
 
     losses: np.ndarray
     explained: np.ndarray
@@ -106,7 +105,7 @@ def _compare(data: FocusData, starts: Sequence[Start]) -> _Compared:
         if mixes is not None and mixes.shape[1] != start.state.n_topics:
             mixes = held = None
         train, state = start.train.rows(some), start.first_state
-        # θ̂ of one inclusion is near that of the next.
+        # θ̂ of one inclusion is a good start for the next.
         mixes = topic_proportions(
             train.corpus, state, tolerance=TOLERANCE, n_jobs=data.n_jobs, start=mixes
         )
@@ -141,7 +140,7 @@ def _by_folds(
     penalties: Sequence[tuple[float, ...]],
     folds: Folds,
 ) -> list[_Compared]:
-    """The same for each fold, in a thread of its own; none where a fold has no word to keep."""
+    """The same for each fold, on threads; an empty list if a fold has no word to keep."""
 
     def compared(fold: tuple[Problem, Problem]) -> _Compared | None:
         part = FocusData.of(*fold, data.family, data.past)
@@ -164,12 +163,12 @@ def _by_folds(
 
 
 def _threads(data: FocusData) -> int | None:
-    """How many inclusions or folds at once: one where documents are not in memory."""
+    """Number of inclusions or folds at a time: 1 for documents that are not in memory."""
     return data.train.n_jobs if sparse.issparse(data.train.corpus.counts) else 1
 
 
 def _trials(inclusions: Sequence[float], parts: Sequence[_Compared]) -> tuple[InclusionTrial, ...]:
-    """What each inclusion explains of all parts, and the error of its difference from the best."""
+    """The explained fraction of each inclusion, with the error of its difference from the best."""
     losses = np.concatenate([part.losses for part in parts], axis=1)
     weight = np.concatenate([part.weight for part in parts])
     size = [part.weight.sum() for part in parts]
@@ -186,9 +185,9 @@ def _trials(inclusions: Sequence[float], parts: Sequence[_Compared]) -> tuple[In
 
 
 def smallest_good(trials: Sequence[InclusionTrial], enough: Sequence[bool]) -> int:
-    """The first that explains as much as the best less one standard error of the difference.
+    """The first inclusion that explains at least as much as the best minus one standard error.
 
-    Those with too few words are passed over, if there are others.
+    Inclusions with too few words are left out, if there are others.
     """
     best = max(trials, key=lambda trial: trial.explained)
     good = [i for i, t in enumerate(trials) if t.explained >= best.explained - t.error]

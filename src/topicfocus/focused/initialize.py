@@ -2,12 +2,12 @@
 
 Without subjects, W⁰_vk = log n_v + clip(spread·u_v)·e_k, u_v being the signed association of word v
 with each linear predictor and e_k the place of topic k. With one predictor, topics are graded from
--1 to 1; with several, a topic has one of their directions (up or down for a number, each class for
-classes), in turn. With subjects (`subjects`), a topic is a subject with such a direction instead.
+-1 to 1; with several, topics take their directions in turn (up and down for a number, each class
+for classes). With subjects (`subjects`), a topic is a subject with such a direction instead.
 
-A kept word counts in proportion to its association (`word_weights`). Without that, a word with
-little association could only have little influence by being in topics of both signs, and topics
-could not be distinct and predict at the same time.
+Kept words are weighted by their association (`word_weights`). Without weights, a word with little
+association can have little influence only by being in topics of both signs, and topics cannot be
+both distinct and predictive.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from topicfocus.focused.subjects import (
 from topicfocus.glm import Column
 from topicfocus.model import ModelState, Problem
 
-#: Smallest λ, however few relevant tokens a document has, and smallest a per topic.
+#: Smallest λ, for documents with few relevant tokens, and smallest a per topic.
 SMALLEST_SUPERVISION, SMALLEST_PRIOR = 3.0, 0.1
 #: Factor on the precision of the prior of topics with seed words.
 SEEDED_PRECISION = 30.0
@@ -100,7 +100,7 @@ def start_topics(
     mean_squares: tuple[float, ...] | None = None,
     n_topics: int | None = None,
 ) -> Start:
-    """The initial model; penalties, errors and the number of topics may be those of other fits."""
+    """The initial model, with penalties, errors and number of topics of another fit if given."""
     plan, kept = settings.plan, selection.kept
     if n_topics is None:
         n_topics = possible_topics(settings, len(kept))
@@ -142,9 +142,9 @@ def start_topics(
 
 
 def possible_topics(settings: FocusSettings, n_kept: int) -> int:
-    """The number of topics: as asked for, but at most one per word kept and at least two.
+    """The number of topics of the settings, but at most one per word kept, and at least two.
 
-    With a prior for each topic all are kept, and so are topics with seed words.
+    With a prior for each topic, or seed words, the number of the settings.
     """
     if not settings.select or settings.doc_topic_prior is not None:
         return settings.n_topics
@@ -174,7 +174,7 @@ def _starting_state(
     mean_squares: tuple[float, ...],
     kept: np.ndarray,
 ) -> ModelState:
-    """The null models with initial coefficients; δ is a validation error."""
+    """The null models with initial coefficients, and validation errors as δ."""
     nulls, n_topics, n_words = screening.nulls, len(coef), len(kept)
     prior = settings.doc_topic_prior
     if prior is None:
@@ -291,7 +291,7 @@ def topic_places(
     rounds = -(-n_topics // len(directions))
     out = np.empty((n_topics, n_predictors))
     for k in range(n_topics):
-        # A second topic in the same direction starts closer to zero, or both would stay equal.
+        # A second topic in the same direction is closer to zero; otherwise both would stay equal.
         size = 1.0 - (k // len(directions)) / rounds
         out[k] = size * directions[k % len(directions)]
     return out
@@ -329,8 +329,8 @@ def _main_directions(association: np.ndarray, word_count: np.ndarray, n: int) ->
     out = []
     for axis in axes:
         axis = axis / np.abs(axis).max()
-        # The sign of an SVD is arbitrary: the first of the largest entries becomes positive. Two
-        # targets have equal ones, and rounding must not choose between them.
+        # The sign of an SVD is arbitrary: the first of the largest entries becomes positive. With
+        # two targets both can be the largest, and rounding must not choose between them.
         axis = axis * np.sign(axis[np.argmax(np.abs(axis) > 1 - 1e-6)])
         out += [axis, -axis]
     return out[:n]

@@ -3,8 +3,7 @@
     J = Σ_d [ Σ_t w_dt log p(y_dt | b + o_d + ζᵀz_d + ηᵀθ̂_d)
               + Σ_v c_dv φ_v log(β_v·θ̂_d) + Σ_k a_k log θ̂_dk ]
 
-with θ̂_d the mode given the words alone, as in prediction. The statistics are sums over documents,
-like those of the joint objective.
+θ̂_d being the mode given the words alone, as in prediction.
 """
 
 from __future__ import annotations
@@ -37,8 +36,7 @@ class ConstrainedPass:
     log_topic_gradient : array (words, topics)
         ∂J/∂log β_vk.
     word_log_likelihood, response : arrays (words,)
-        Σ_d c log(β_v·θ̂) and Σ_d c z: ∂J/∂φ_v is their sum. The first is the word's part of the
-        likelihood of the words, the second its effect on the prediction.
+        Σ_d c log(β_v·θ̂) and Σ_d c z, the parts of the words and of the targets in ∂J/∂φ_v.
     coef_gradient : array like η
     intercept_gradient : array (predictors,)
     covariate_gradient : array (covariates, predictors)
@@ -67,9 +65,9 @@ def constrained_pass(
     max_steps: int = 30,
     tolerance: float = 1e-7,
 ) -> ConstrainedPass:
-    """Find θ̂ of every document (from `theta`, updated in place), and J with its gradient.
+    """Find θ̂ of every document, from `theta` and in place, and J with its gradient.
 
-    Bit-identical for every number of threads.
+    The result is the same for every number of threads.
     """
     weights = word_weights(state, "tight")
     n_words, n_topics = state.topic_word.shape

@@ -1,13 +1,13 @@
-"""The focused model from batches: a bounded sample of the documents, and sums over the others.
+"""The focused model from batches: a sample of the documents, and sums over the others.
 
-Topics, coefficients and choices come from a reservoir of documents; the screening statistics come
-from all documents (`word_statistics`). While the distinct documents fit into the reservoir, the
-model is that of `fit_focused` on all of them.
+Topics, coefficients and choices depend on a reservoir of documents, and screening statistics on all
+documents (`word_statistics`). While all distinct documents fit into the reservoir, the model is
+that of `fit_focused`.
 
 When the number of distinct documents has grown by a fifth (`REFIT_GROWTH`), words are selected and
 topics optimised again, with the earlier choices; when it has doubled (`CHOOSE_GROWTH`), the choices
-are made again. Other batches only add documents. So the cost per document is bounded, on average
-over the stream, and the cost of a call by a fit to a full reservoir.
+are made again. Other batches only add documents. So the mean time per document is bounded, and the
+time of a call is at most that of a fit to a full reservoir.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from topicfocus.reservoir import Reservoir, add
 #: Growth of the number of documents after which topics are optimised, and choices made, again.
 REFIT_GROWTH, CHOOSE_GROWTH = 1.2, 2.0
 
-#: (train, held out) rows of a problem's documents, and folds of them.
+#: Returns training rows, validation rows and folds of the documents of a problem.
 Split = Callable[[Problem], tuple[np.ndarray, np.ndarray, Folds]]
 
 
@@ -63,7 +63,7 @@ class FocusStream:
 
     @property
     def inherits(self) -> bool:
-        """Whether the inherited topics stay: fewer documents have come than they were fitted to."""
+        """Whether the inherited topics stay, since they were fitted to more documents than came."""
         if self.inherited is None:
             return False
         return self.reservoir.distinct < min(self.inherited.size, self.reservoir.capacity)
@@ -76,10 +76,10 @@ def advance(
     settings: FocusSettings,
     split_of: Split,
 ) -> tuple[FocusStream, ModelState | FocusResult | None]:
-    """One batch: the stream after it, and a new model (None: the old one is kept).
+    """The stream after a batch, and the new model, None if the old one is kept.
 
-    The model is a FocusResult where topics were fitted; a ModelState where inherited topics stay
-    and only η, b, ζ and the family are updated.
+    The model is a FocusResult if topics were fitted, or a ModelState if inherited topics stay and
+    only η, b, ζ and the family are updated.
     """
     added = add(stream.reservoir, batch)
     reservoir = added.reservoir
@@ -93,7 +93,7 @@ def advance(
         return stream, adapt(stream.inherited, problem)
     distinct, passes = reservoir.distinct, reservoir.passes
     choose = stream.result is None or distinct >= CHOOSE_GROWTH * stream.chosen_at
-    # At the end of a pass, documents that came after the last fit are used as well.
+    # At the end of a pass, documents that came after the last fit are included.
     rest = passes > stream.fitted_pass and distinct > stream.fitted_at
     if not (choose or rest or distinct >= REFIT_GROWTH * stream.fitted_at):
         return stream, None
@@ -118,9 +118,9 @@ def advance(
 def adapt(inherited: Inherited, problem: Problem) -> ModelState:
     """Inherited topics with coefficients moved by new documents.
 
-    f = f₀ + s + Δ·(x - x̄), x the topic mixes and covariates, f₀ the inherited predictor: Δ has the
-    prior that n₀ documents like these would have left, and s, δ and thresholds are averaged with
-    the inherited ones by the number of documents.
+    f = f₀ + s + Δ·(x - x̄), x being topic proportions and covariates, f₀ the inherited predictor. Δ
+    has the posterior of n₀ documents like these as its prior; s, δ and thresholds are averages with
+    the inherited ones, weighted by the numbers of documents.
     """
     state, n_old = inherited.state, inherited.size
     mixes = topic_proportions(root_counts(problem.corpus), state, n_jobs=problem.n_jobs)
@@ -158,7 +158,7 @@ def adapt(inherited: Inherited, problem: Problem) -> ModelState:
 
 
 def _curvature(column: Column) -> float:
-    """-∂² log p(y | f)/∂f² of an average document; of a class, what even odds would have."""
+    """-∂² log p(y | f)/∂f² of an average document; for classes its value at even odds."""
     if column.width > 1:
         return 0.25
     bend = likelihood_table(column.family, column.target, column.offset[:, 0])[2]
@@ -166,7 +166,7 @@ def _curvature(column: Column) -> float:
 
 
 def _mixed(own: Any, fit: Linear, error: np.ndarray, weight: np.ndarray, share: float) -> Any:
-    """The family's own parameters, averaged. The old model's error on new documents is unbiased."""
+    """The family with averaged parameters; δ from the unbiased error of the old model."""
     noise = own.noise_variance
     if noise is not None:
         new = float(np.average(error, weights=weight))

@@ -2,9 +2,9 @@
 
     maximise  J(W, η, b, ζ) - ½τ Σ_vk (W̃_vk - W̃⁰_vk)²,   β_·k = softmax(W_·k),
 
-W̃ being W minus its mean over topics. W⁰ are the initial logits and the mean of a Normal prior with
-precision τ. Full passes and a deterministic optimiser: the same data give the same topics, whatever
-the seed.
+W̃ being W minus its mean over topics. W⁰, the initial logits, is the mean of a Normal prior with
+precision τ. The optimiser is deterministic, so that the same data give the same topics for any
+seed.
 """
 
 from __future__ import annotations
@@ -20,9 +20,8 @@ from scipy.special import softmax
 from topicfocus.focused.objective import constrained_pass
 from topicfocus.model import ModelState, Problem
 
-#: Curvature of J in a word's logit of a topic, for each of its tokens in the topic. Half of what
-#: complete data would give, since much of a token's topic is unknown; 0.1, 0.3 and 1 need a step or
-#: two more.
+#: Curvature of J in the logit of a word in a topic, per token of the word in the topic: half of
+#: that with known topics of tokens. With 0.1, 0.3 and 1 one or two more steps are needed.
 _TOKEN_CURVATURE = 0.5
 
 
@@ -35,10 +34,10 @@ class OptimizeSettings:
     prior_precision : float or array (topics,)
         τ, of all topics or of each.
     coef_bound : array like η, or None
-        Bound of |η|; None leaves η as it starts. With small coefficients the gradient of the target
-        rewards covariance with it, not the last bit of fit; η is refitted afterwards.
+        Bound of |η|; None keeps the initial η. With small coefficients the gradient of the target
+        rewards covariance with it; η is refitted afterwards.
     max_steps : int
-        L-BFGS iterations.
+        Largest number of L-BFGS iterations.
     """
 
     prior_precision: float | np.ndarray
@@ -48,7 +47,7 @@ class OptimizeSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class Optimized:
-    """Topics, and θ̂ of the documents near there, under the prior of the optimisation."""
+    """Topics, and θ̂ of the documents at the last evaluation."""
 
     state: ModelState
     proportions: np.ndarray
@@ -61,13 +60,13 @@ def optimize_topics(
     settings: OptimizeSettings,
     report: Callable[[float], None] | None = None,
 ) -> Optimized:
-    """Topics maximising the objective, from `logits` and with a prior around them.
+    """Topics that maximise the objective, from `logits` and with a prior around them.
 
     `report(objective)` is called after every iteration.
     """
     loss = NegativeObjective(problem, start, logits, settings)
 
-    def callback(intermediate_result: Any) -> None:  # scipy looks at this name
+    def callback(intermediate_result: Any) -> None:  # the name that scipy requires
         if report is not None:
             report(-intermediate_result.fun)
 
@@ -84,13 +83,13 @@ def optimize_topics(
 
 
 class NegativeObjective:
-    """Minus the objective as a function of one vector: W over words x topics, then η, b and ζ.
+    """Minus the objective as a function of one vector: W (words x topics), then η, b and ζ.
 
-    L-BFGS works on each parameter times its `scale`, the root of the curvature that a document
-    gives it: τ + n_vk/2 for a word's logits, n_vk = n_v β⁰_vk/Σ_j β⁰_vj; the weight of the targets
-    for b and ζ, and for η that times how far topic proportions may differ. In such units the
-    curvature is about one, and a gradient step is about as long as it should be. `theta` is θ̂ of
-    the documents at the last evaluation, where the next one starts.
+    L-BFGS works on each parameter times its `scale`, the root of its curvature per document. The
+    curvature is τ + n_vk/2 for the logits of a word, n_vk = n_v β⁰_vk/Σ_j β⁰_vj; the weight of the
+    targets for b and ζ; and for η that weight times the variance of proportions. In these units the
+    curvature is about one, and a gradient step has about the right length. `theta` is θ̂ of the
+    documents at the last evaluation, and the start of the next.
     """
 
     def __init__(
@@ -120,10 +119,10 @@ class NegativeObjective:
         return np.sqrt(np.concatenate([words.ravel(), rest]) / self._documents)
 
     def first(self, logits: np.ndarray) -> np.ndarray:
-        """The initial vector, in units in which the first step of L-BFGS has the right length.
+        """The initial vector, after a change of units that gives the first step the right length.
 
-        That step has the length one, whatever the gradient; it should be the gradient itself where
-        the curvature is one. Without this a tenth of all evaluations is a search for its length.
+        The first step of L-BFGS has length one for any gradient; with a curvature of one, it should
+        be the gradient itself. Without this, a tenth of all evaluations search for that length.
         """
         x = self.pack(logits)
         gradient = self(x)[1]
@@ -132,7 +131,7 @@ class NegativeObjective:
         return x / unit
 
     def pack(self, logits: np.ndarray) -> np.ndarray:
-        """The vector of topics with these logits and the initial η, b and ζ."""
+        """The vector of these logits and the initial η, b and ζ."""
         return self.scale * np.concatenate([logits.ravel(), *(part.ravel() for part in self._rest)])
 
     def _parts(self, x: np.ndarray) -> tuple[np.ndarray, ModelState]:
@@ -141,7 +140,7 @@ class NegativeObjective:
         logits = x[:size].reshape(self._shape)
         covariates = x[intercept_end:].reshape(self._rest[2].shape).copy()
         coef, bound = x[size:coef_end].copy(), self.settings.coef_bound
-        if bound is not None:  # rounding of the scale may exceed it
+        if bound is not None:  # which rounding may exceed
             coef = np.clip(coef, -bound.ravel(), bound.ravel())
         return logits, replace(
             self.start,
@@ -158,8 +157,8 @@ class NegativeObjective:
     def __call__(self, x: np.ndarray) -> tuple[float, np.ndarray]:
         """Minus the objective per document, and its gradient."""
         logits, state = self._parts(x)
-        # A last Newton step squares this tolerance, and J is stationary in θ̂ but for the target:
-        # 1e-4 gives the same topics, a third slower.
+        # Newton's last step squares this tolerance, and J without the target is stationary in θ̂.
+        # 1e-4 gives the same topics in a third more time.
         found = constrained_pass(self.problem, state, self.theta, tolerance=1e-2)
         precision = self.settings.prior_precision
         away = _centred(logits) - self._centre

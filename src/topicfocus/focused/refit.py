@@ -1,14 +1,13 @@
 """Refit the coefficients on the topic proportions, and evaluate them on validation documents.
 
-Topics were optimised with coefficients η⁰ that give their signs only. Refitted ones are shrunk
-toward these, in a size that the data choose: with g = η⁰·θ̂
+Topics were optimised with coefficients η⁰ that only have the right signs. The new coefficients are
+shrunk toward c·η⁰ with a fitted c: with g = η⁰·θ̂
 
     f = b + c·g + Δ·(θ̂ - mean),   penalty ½ P Σ_k Δ_k²,   η = c·η⁰ + Δ,
 
-P being ρ times the documents' weight times the mean variance of the proportions. ρ is the value
-that predicts validation documents best. Topic proportions are correlated, and without this
-penalty coefficients differ more between topics of one sign than their words do. A target with
-several predictors (classes) is regressed without it.
+P being ρ times the weight of the documents times the mean variance of the proportions. ρ is chosen
+on validation documents. Topic proportions are correlated, and without this penalty coefficients of
+topics of one sign differ more than their words do. Classes are regressed without it.
 
 The predictor is then shrunk, f ← s + t·f. The factor t comes from the validation documents; the
 level s from all training documents, because few documents estimate a level poorly.
@@ -38,26 +37,26 @@ from topicfocus.glm import (
 from topicfocus.model import ModelState
 from topicfocus.proportions import predictor_variance, topic_proportions
 
-#: ρ that are compared; 0 is a regression without this penalty.
+#: Values of ρ; 0 is a regression without this penalty.
 TOWARD_SIGNS = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 #: The ridge of all these regressions.
 SMALL_RIDGE = 1e-2
-#: Documents of the regressions that ρ is chosen with, at most.
+#: Largest number of documents in the regressions that choose ρ.
 MOST_COMPARED = 20_000
-#: δ is this fraction of the validation error, at least.
+#: δ is at least this fraction of the validation error.
 LEAST_NOISE = 0.1
 #: Degrees of freedom of the validation documents that are spent, and the most that δ grows by it.
 SPENT, MOST_INFLATION = 3.0, 2.0
 
 
 class Precision(NamedTuple):
-    """The tolerance of θ̂, and the documents that targets are regressed on, at most."""
+    """The tolerance of θ̂, and the largest number of documents in regressions."""
 
     tolerance: float
     most: float
 
 
-#: Newton's last step squares the tolerance of θ̂, so that ten digits are right.
+#: Newton's last step squares the tolerance of θ̂, so that ten digits are correct.
 FINE = Precision(1e-5, math.inf)
 
 
@@ -66,10 +65,10 @@ FINE = Precision(1e-5, math.inf)
 
 @dataclass(frozen=True, kw_only=True)
 class Regressions:
-    """What targets are regressed on.
+    """Regressions of targets on topic proportions and covariates.
 
-    `columns`: the targets. `design`: topic proportions of the documents, and covariates. `signs`:
-    η⁰ of each target, topics x predictors.
+    `columns` are the targets, `design` the proportions and covariates of the documents, `signs` η⁰
+    of each target, topics x predictors.
     """
 
     columns: list[Column]
@@ -84,7 +83,7 @@ class Regressions:
         near: np.ndarray | None,
         precision: Precision,
     ) -> Regressions:
-        """Those of the training documents; θ̂ is found from proportions `near` it, if given."""
+        """Regressions on the training documents; `near` are starts for θ̂, if given."""
         documents, columns = start.train, data.columns
         if documents.size > precision.most:
             some = sample_rows(data.train, int(precision.most))
@@ -101,14 +100,14 @@ class Regressions:
         return Regressions(columns=columns, design=documents.design(mixes), signs=signs)
 
     def fits(self, toward_signs: tuple[float, ...]) -> tuple[Linear, ...]:
-        """η, b and ζ of each target, shrunk by these ρ; thresholds with them."""
+        """η, b, ζ and thresholds of each target, with these ρ."""
         return tuple(
             fit_toward_signs(column, column.of(self.design), signs, rho)
             for column, signs, rho in zip(self.columns, self.signs, toward_signs, strict=True)
         )
 
     def shrunk(self, fits: Sequence[Linear], factors: Sequence[float]) -> tuple[Linear, ...]:
-        """The fits with coefficients times t, and the level that these documents then have."""
+        """The fits with coefficients times t, and the intercepts that then fit best."""
         return tuple(
             shrink_fit(column, column.of(self.design), fit, factor)
             for column, fit, factor in zip(self.columns, fits, factors, strict=True)
@@ -127,9 +126,9 @@ class Regressions:
 
 
 def fit_toward_signs(column: Column, design: np.ndarray, signs: np.ndarray, rho: float) -> Linear:
-    """The regression on `design`, its first coefficients shrunk toward the direction of `signs`.
+    """The regression on `design`, with coefficients of topics shrunk toward those of `signs`.
 
-    The best c for any η makes the penalty ½ P ηᵀ(1 - eeᵀ)η, e being the direction of η⁰.
+    With the best c for each η the penalty is ½ P ηᵀ(1 - eeᵀ)η, e being the direction of η⁰.
     """
     if rho == 0.0:
         return fit_linear(column, design, SMALL_RIDGE)
@@ -151,10 +150,10 @@ def has_signs(column: Column, signs: np.ndarray) -> bool:
 def best_toward_signs(
     column: Column, design: np.ndarray, held: Column, held_design: np.ndarray, signs: np.ndarray
 ) -> float:
-    """The ρ that predicts validation documents best.
+    """The ρ with the smallest loss on validation documents.
 
-    Not the largest that is as good to a standard error, which is too large with few documents, nor
-    the best of folds of the training documents, whose topics were optimised on the test folds.
+    We do not choose the largest ρ within one standard error, which is too large with few documents,
+    nor cross-validate on training documents, since topics were optimised on all of them.
     """
     if not has_signs(column, signs) or not len(held.target):
         return 0.0
@@ -166,7 +165,7 @@ def best_toward_signs(
 
 
 def shrink_fit(column: Column, design: np.ndarray, fit: Linear, factor: float) -> Linear:
-    """f ← s + t·f with the s that fits these documents best; thresholds are fitted again, too."""
+    """f ← s + t·f with the s that fits these documents best, and with new thresholds."""
     slopes = factor * (design @ fit.coef)
     if fit.family.carries_intercept:
         moved = replace(column, offset=column.offset + slopes)
@@ -199,7 +198,7 @@ def shrinkage_factors(
 def _shrinkage(
     column: Column, fit: Linear, design: np.ndarray
 ) -> tuple[np.ndarray, tuple[np.ndarray, float]]:
-    """The predictor without offset, and the shift and factor that validation documents ask for."""
+    """The predictor without offset, and its shift and factor on validation documents."""
     predictor = fit.predictor(column.of(design), np.zeros_like(column.offset))
     return predictor, shrink(column, predictor)
 
@@ -226,9 +225,9 @@ def evaluate(
     fits: Sequence[Linear],
     held_mixes: np.ndarray,
 ) -> Evaluation:
-    """How well the shrunk fits predict the validation documents, of these topic proportions.
+    """How well the fits predict the validation documents, given their topic proportions.
 
-    The deviance explained compares with the best constant, so both have the level of these
+    The explained deviance is relative to the best constant, and both have the level of these
     documents.
     """
     design = start.held_out.design(held_mixes)

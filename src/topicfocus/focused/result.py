@@ -18,12 +18,12 @@ from topicfocus.model import ModelState
 
 @dataclass(frozen=True, kw_only=True)
 class Choices:
-    """What validation documents decide; tuples have one entry per target unless said.
+    """Choices made on validation documents, one entry per target unless stated otherwise.
 
     Attributes
     ----------
     penalties, mean_squares : tuples of float
-        Of the ridge regressions on the words kept, one per signal.
+        Penalties and errors of the ridge regressions on the words kept, one per signal.
     shrinkage : tuple of float
         t, the factor of each predictor.
     toward_signs : tuple of float
@@ -31,9 +31,9 @@ class Choices:
     noise : tuple of float
         δ, 1 where the family has none.
     variance_factor : tuple of float
-        The part of the variance of a predictor given the words that counts.
+        Factor of the variance of a predictor given the words.
     extra_variance : tuple of float
-        Variance of a predictor beyond that.
+        Variance that is added to it.
     """
 
     penalties: tuple[float, ...]
@@ -47,10 +47,9 @@ class Choices:
 
 @dataclass(frozen=True, kw_only=True)
 class InclusionTrial:
-    """An inclusion that was compared, and the fraction of the deviance it explains.
+    """An inclusion that was compared, and the fraction of the validation deviance it explains.
 
-    On documents that were not trained on; `error` is the standard error, over them, of the
-    difference from the best one (0 for that one).
+    `error` is the standard error of the difference from the best inclusion.
     """
 
     inclusion: float
@@ -60,10 +59,10 @@ class InclusionTrial:
 
 @dataclass(frozen=True, kw_only=True)
 class PassModel:
-    """The model of a pass on its words, and the fraction of the validation deviance it explains.
+    """The model of a pass on the words kept, and the fraction of the validation deviance explained.
 
-    `explained_error` is the standard error of that fraction over the validation documents.
-    `word_weight`: how much a token of each word kept counts.
+    `explained_error` is the standard error of that fraction, `word_weight` the weight of a token of
+    each word.
     """
 
     explained: float
@@ -82,8 +81,8 @@ class FocusResult:
     Attributes
     ----------
     state : ModelState
-        Over the whole vocabulary; `inclusion` is how much a token of each word counts, zero for
-        words that are dropped.
+        Over the whole vocabulary; `inclusion` is the weight of a token of each word, zero for words
+        that are dropped.
     statistic : array (words,)
         The screening statistic.
     slopes : array (words, predictors)
@@ -110,7 +109,7 @@ class FocusResult:
 
 
 def with_families(family: Any, fitted: Sequence[Any], noise: Sequence[float]) -> Any:
-    """The family of all targets: each as it was fitted, with the given δ where it has one."""
+    """The family of all targets from the fitted families, with the given δ."""
     parts = [
         own.with_noise_variance(max(float(delta), 1e-300))
         for own, delta in zip(fitted, noise, strict=True)
@@ -121,7 +120,7 @@ def with_families(family: Any, fitted: Sequence[Any], noise: Sequence[float]) ->
 def with_coefficients(
     state: ModelState, family: Any, fits: Sequence[Linear], noise: Sequence[float]
 ) -> ModelState:
-    """The topics with the coefficients of these regressions."""
+    """The state with the coefficients of these regressions."""
     k = state.n_topics
     coef = np.column_stack([fit.coef[:k] for fit in fits])
     zeta = np.column_stack([fit.coef[k:] for fit in fits])
@@ -135,7 +134,7 @@ def with_coefficients(
 
 
 def over_all_words(model: PassModel, word_count: np.ndarray) -> ModelState:
-    """The state over the vocabulary: φ is zero for a dropped word, β and π are disjoint."""
+    """The state over the whole vocabulary: φ is zero for dropped words, and π for kept ones."""
     n_words, small, kept = len(word_count), model.state, model.selection.kept
     topics = np.zeros((n_words, small.n_topics))
     topics[kept] = small.topic_word

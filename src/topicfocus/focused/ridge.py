@@ -1,7 +1,7 @@
 """Ridge regressions of residuals on all words, along a path of penalties.
 
-Regressions and all statistics of words use √counts: the second occurrence of a word in a document
-adds less than the first.
+Regressions and all statistics of words use √counts, since the second occurrence of a word in a
+document adds less information than the first.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from topicfocus.counts import Counts, Rows
 from topicfocus.kernels.products import add_rows, add_words
 from topicfocus.passes import Arrays, Task, dot, run_pass, transposed_dot, zeros
 
-#: Penalties, from strong to weak; each fit starts from the one before.
+#: Penalties, from strong to weak; each fit starts from the previous one.
 PENALTIES = (1000.0, 300.0, 100.0, 30.0, 10.0, 3.0)
 
 
 @dataclass(frozen=True)
 class Signals:
-    """Numbers to be explained by words: one or several columns for the same documents.
+    """Signals that are regressed on words, one or several columns for the same documents.
 
     Attributes
     ----------
     words : counts (documents, words), or √counts
     values : array (documents, signals)
     weight : array (documents,) or (documents, signals), or None
-        None: all one.
+        None if all weights are 1.
     n_jobs : int, optional
     """
 
@@ -40,11 +40,11 @@ class Signals:
 
 @dataclass(frozen=True)
 class CentredMatrix:
-    """Counts minus their (weighted) column means, as a linear operator that is never dense.
+    """Counts minus their (weighted) column means, as a linear operator A that is never dense.
 
-    Rows are scaled by the square root of their weight, so that plain products are weighted ones.
-    Where every column of the right side has weights of its own, this is as many matrices: `mean`
-    is words x 1 or columns, `root` documents x 1 or columns.
+    Rows are scaled by the root of their weight, so that plain products are weighted. If each column
+    of the right side has its own weights, there is a matrix for each: `mean` is words x 1 or
+    columns, `root` documents x 1 or columns.
     """
 
     matrix: Counts
@@ -62,7 +62,7 @@ class CentredMatrix:
         return CentredMatrix(matrix, mean, np.sqrt(tall), n_jobs)
 
     def offset(self, x: np.ndarray) -> np.ndarray:
-        """The difference between counts @ x and Ax."""
+        """counts @ x - Ax, without weights."""
         if self.mean.shape[1] == 1:
             return self.mean[:, 0] @ x
         return np.einsum("vc,vc->c", self.mean, x)
@@ -88,7 +88,7 @@ class CentredMatrix:
 
 
 def _square(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: Arrays) -> None:
-    """r = Ax of some documents, rows scaled twice by the root of the weight, and Aᵀr."""
+    """r = Ax of some documents, with rows scaled twice by the root of their weight, and Aᵀr."""
     x, offset = shared
     r = np.empty((rows.n_docs, x.shape[1]))
     add_rows(*rows, x, r)
@@ -111,8 +111,8 @@ def descend(
 ) -> None:
     """Solve (AᵀA + penalty) x = right by conjugate gradients, in place, from x and its residual.
 
-    Each column has its own recurrence; one product with the matrix serves all. A column rests when
-    its residual is below `tolerance` of its right side: two digits are enough to rank words.
+    Each column has its own recurrence, with one product of matrices for all. A column ends when its
+    residual is below `tolerance` times its right side; two digits are enough to rank words.
     """
     goal = tolerance * np.linalg.norm(right, axis=0)
     direction = residual.copy()
@@ -141,7 +141,7 @@ def normal_equations(signals: Signals) -> tuple[CentredMatrix, np.ndarray]:
 
 @dataclass(frozen=True)
 class RidgeFit:
-    """A regression of a signal on words: weights, penalty, and error on validation documents."""
+    """Weights and penalty of a regression of a signal on words, and its validation error."""
 
     weights: np.ndarray
     penalty: float
@@ -155,8 +155,8 @@ def ridge_path(
 ) -> list[RidgeFit]:
     """For each signal, the ridge regression of the penalty with the smallest validation error.
 
-    The path ends where every signal has been predicted worse twice in a row, since the last
-    penalties cost most and are chosen least. A penalty may be an array with one entry per signal.
+    The path ends when the error of every signal has risen twice in a row, since the last penalties
+    take most time and are chosen least. A penalty may be an array with one entry per signal.
     """
     matrix, right = normal_equations(signals)
     mean = np.average(signals.values, axis=0, weights=signals.weight)

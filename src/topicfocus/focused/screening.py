@@ -1,10 +1,10 @@
-"""Screening statistics: how much each word is associated with each target, before any topic.
+"""Screening statistics: how strongly each word is associated with each target, before topics exist.
 
-A target's signals are the residuals of its null model (a constant and the covariates): one for a
-number or two classes, one per class for more. Two statistics of a word are combined. Marginally,
-z² is the squared score of its covariance with a signal. Jointly, Pratt's measure w_v·cov_v is its
-part of the variance that a ridge regression on all words explains; it is small for a word that
-only repeats others. The screening statistic E_v = (z²_v)^s (Pratt_v)^{1-s} is large if both are.
+The signals of a target are the residuals of its null model (a constant and the covariates): one for
+a number or two classes, one per class for more. A word has a marginal statistic, z², the squared
+score of its covariance with a signal, and a joint one, Pratt's measure w_v·cov_v, its part of the
+variance explained by a ridge regression on all words, which is small for a word that only repeats
+others. The screening statistic E_v = (z²_v)^s (Pratt_v)^{1-s} is large if both are large.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from topicfocus.focused.word_statistics import Past, SignalSums, WordStatistics
 from topicfocus.glm import Column, Linear, fit_linear, residuals, target_columns
 from topicfocus.model import Problem
 
-#: Pairs of halves in which a stable selection looks for statistics.
+#: Pairs of halves of a stable selection.
 PAIRS = 5
 
 
 @dataclass(frozen=True, kw_only=True)
 class Residuals:
-    """The signals of a target where it is known, with weights if they are not all one."""
+    """The signals of a target where it is known, with weights unless all are 1."""
 
     known: np.ndarray
     values: np.ndarray
@@ -41,7 +41,7 @@ class Residuals:
 
 
 def _covariates(problem: Problem) -> np.ndarray:
-    """Documents x covariates, also where there are none."""
+    """Covariates, documents x 0 if there are none."""
     return np.zeros((problem.n_docs, 0)) if problem.covariates is None else problem.covariates
 
 
@@ -105,7 +105,7 @@ class Screening:
 
     @property
     def n_stable(self) -> int:
-        """How many words are expected to be associated in other samples as well."""
+        """Expected number of words that are associated with a signal in other samples, too."""
         return 0 if self.stable is None else self.stable.n_words()
 
     def amount(self, marginal_share: float) -> np.ndarray:
@@ -124,7 +124,7 @@ class Screening:
     ) -> list[RidgeFit]:
         """Ridge regressions of the signals on the words `kept`, with these penalties or the best.
 
-        They do not depend on topics, so the models of a search share them with this object.
+        They do not depend on topics, so that the fits of a search share them.
         """
         key = kept.tobytes(), penalties
         if key not in self._regressions:
@@ -139,11 +139,11 @@ def screen_words(
     penalties: tuple[float, ...] | None = None,
     stable_share: float | None = None,
 ) -> Screening:
-    """The screening statistics of all words; `penalties` are those of earlier regressions, or None.
+    """The screening statistics of all words, with the penalties of earlier regressions if given.
 
-    Documents of the past are part of marginal scores and signed associations; regressions use the
-    documents at hand only, and so do statistics of a stable selection, which are computed if their
-    weight of the marginal score, `stable_share`, is given.
+    Past documents enter marginal scores and signed associations, but not regressions and statistics
+    of a stable selection. The latter are computed if `stable_share`, their weight of the marginal
+    score, is given.
     """
     nulls = tuple(null_fit(column, data.train) for column in data.columns)
     mine = _residuals(data.columns, nulls, data.train)
@@ -180,9 +180,9 @@ def screen_words(
 
 
 def past_of(problem: Problem, at_hand: Problem, family: Any) -> Past:
-    """What is kept of documents that leave a stream: `problem` has their counts.
+    """Sums over the documents of `problem`, which leave a stream.
 
-    Their residuals are those of the null models of the documents still `at_hand`.
+    Their residuals are those of the null models of the documents `at_hand`.
     """
     columns = target_columns(problem, family)
     nulls = [null_fit(column, at_hand) for column in target_columns(at_hand, family)]

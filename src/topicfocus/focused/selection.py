@@ -1,8 +1,7 @@
 """Word selection: the words with the largest screening statistic per token, up to the inclusion.
 
-The inclusion is the fraction of tokens that is kept. An inclusion that a user gives is reached, if
-need be with words that correlate with the same topics (`correlated_words`); an automatic one is a
-limit. After selection φ is exactly 0 or 1.
+The inclusion is the fraction of tokens that are kept. A given inclusion is reached, if necessary
+with words that correlate with the same topics (`correlated_words`); an automatic one is a limit.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from topicfocus.model import Problem
 
 #: False discovery rate at which words fill an automatic inclusion.
 FALSE_DISCOVERY_RATE = 0.1
-#: Words kept, at least, whatever the inclusion.
+#: Smallest number of words kept.
 FEWEST_WORDS = 10
 #: Relevant tokens of an average document, of which automatic inclusions are multiples.
 RELEVANT_TOKENS = 10.0
@@ -32,11 +31,11 @@ SMALLEST_INCLUSION = 0.05
 
 @dataclass(frozen=True, kw_only=True)
 class Selection:
-    """The columns kept, and how.
+    """The columns kept, and the rule of their selection.
 
-    `limit`: the inclusion they were selected up to; None: all significant words (of a stable
-    selection, all stable ones). `inclusion` is that limit, or what the words add up to. `word_cost`
-    is the threshold of the statistic, None without selection.
+    `limit` is the inclusion up to which words were selected, None for all significant words (or all
+    stable ones). `inclusion` is that limit, or the inclusion that the words reach. `word_cost` is
+    the threshold of the statistic, None without selection.
     """
 
     kept: np.ndarray
@@ -51,8 +50,8 @@ class Selection:
 def description_cost(statistic: np.ndarray, inclusion: float, vocabulary: float = 0.25) -> float:
     """c: the smaller of 2 log V and the quantile that leaves a fraction `vocabulary` of the words.
 
-    2 log V is what the largest of V words without association shows by chance. `statistic` is that
-    of the words that occur. A larger `inclusion` leaves that fraction of the words.
+    2 log V is the largest statistic of V words without association that is expected by chance.
+    `statistic` has the words that occur. A larger `inclusion` leaves that fraction of the words.
     """
     quantile = 1 - max(vocabulary, inclusion)
     return min(float(np.quantile(statistic, quantile)), 2 * math.log(max(len(statistic), 2)))
@@ -86,9 +85,9 @@ def select_words(
 ) -> np.ndarray:
     """Columns of the words with the largest (E_v - c)/n_v, up to a fraction of all tokens.
 
-    c is the `description_cost`. An inclusion above what these words have continues with words of
-    less statistic; where it is a `limit`, with those that are significant only. Words are sorted
-    once, so that a larger inclusion keeps a superset. `keep` and `drop` are decided by the user.
+    c is the `description_cost`. If these words do not reach the inclusion, words with smaller
+    statistics follow; if it is a `limit`, only significant ones. Words are sorted once, so that a
+    larger inclusion keeps a superset. `keep` and `drop` are columns that the user names.
     """
     seen = word_count > 0
     n_tokens = np.maximum(word_count, 1)
@@ -102,7 +101,7 @@ def select_words(
 
 
 def significance_threshold(statistic: np.ndarray, n_signals: int = 1) -> float:
-    """The `least_discovery`, or what the largest of all words shows by chance, if that is less."""
+    """The smaller of `least_discovery` and the largest statistic expected by chance, 2 log V."""
     chance = 2 * math.log(max(len(statistic) * n_signals, 2))
     return min(least_discovery(statistic, n_signals), chance)
 
@@ -115,7 +114,7 @@ def select_significant_words(
     drop: np.ndarray | None = None,
     n_signals: int = 1,
 ) -> np.ndarray:
-    """Columns of the words above the `significance_threshold`, and ten words at least."""
+    """Columns of the words above the `significance_threshold`, at least ten."""
     seen = word_count > 0
     least = significance_threshold(statistic[seen], n_signals)
     best = np.sort(np.where(seen, statistic, -np.inf))[-min(FEWEST_WORDS, len(statistic))]
@@ -135,7 +134,7 @@ def select_stable_words(
 ) -> np.ndarray:
     """Columns of the `n_words` words with the largest statistic.
 
-    No word is preferred for being rare, which changes most from sample to sample. Up to an
+    They are not ranked per token, because rare words change most from sample to sample. With an
     inclusion, those with the largest (E_v - c)/n_v come first, c being the statistic of the first
     word left out, and then the other words.
     """
@@ -146,7 +145,7 @@ def select_stable_words(
     inside = inside[statistic[inside] > 0]
     cost = np.delete(statistic, inside).max(initial=0.0)
     first = np.full(len(statistic), -1.0)
-    # A word with the statistic of the first one left out comes before that one.
+    # A word with the same statistic as the first one left out precedes that one.
     gain = np.maximum(statistic - cost, 1e-9 * statistic) / np.maximum(word_count, 1)
     first[inside] = gain[inside]
     others = (first <= 0) & (statistic > 0) & (inclusion is not None)
@@ -183,7 +182,7 @@ def _best_scores(
 
 
 def automatic_inclusion(problem: Problem, factor: float, largest: float) -> float:
-    """A multiple of ten tokens per document, from 5% up to the largest inclusion."""
+    """The inclusion of `factor` times ten tokens per document, at most `largest`."""
     tokens = RELEVANT_TOKENS / max(problem.mean_length(), 1e-300)
     return min(factor * float(np.clip(tokens, SMALLEST_INCLUSION, 0.8)), largest)
 
@@ -191,11 +190,10 @@ def automatic_inclusion(problem: Problem, factor: float, largest: float) -> floa
 def possible_selections(
     data: FocusData, screening: Screening, settings: FocusSettings
 ) -> tuple[Selection, ...]:
-    """The selections to compare, of fewest words first; one where nothing is to be chosen.
+    """The selections to compare, by number of words; one if there is nothing to choose.
 
-    Compared are the significant words alone and some automatic inclusions; a larger one that adds
-    no words is left out. Where few words are associated with the target, those that fill an
-    inclusion are noise.
+    These are the significant words, since where few words are associated with the target those that
+    fill an inclusion are noise, and some automatic inclusions. Equal selections are compared once.
     """
     plan, inclusions = settings.plan, [settings.inclusion]
     if settings.select and settings.inclusion is None and not settings.stable:
@@ -226,7 +224,7 @@ def select(
         kept = select_significant_words(amount, count, n_signals=n_signals, **given)
         cost = significance_threshold(amount[count > 0], n_signals)
     else:
-        # An automatic inclusion is no knowledge of how much is relevant.
+        # Only an inclusion that the user gives says how many tokens are relevant.
         automatic, vocabulary = settings.inclusion_prior is None, settings.plan.smallest_vocabulary
         more: Any = {"limit": automatic, "n_signals": n_signals, "vocabulary": vocabulary}
         kept = select_words(amount, count, limit, **given, **more)
@@ -246,7 +244,7 @@ def select(
             )
     if len(kept) == 0:
         raise ValueError(
-            "No word says anything about the target beyond noise, so none is kept. Force some with "
+            "No word is associated with the target beyond chance, so none is kept. Force some with "
             "keep_words, or check that documents and targets belong together."
         )
     reached = float(count[kept].sum() / max(count.sum(), 1e-300))

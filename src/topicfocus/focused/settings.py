@@ -1,4 +1,4 @@
-"""Settings of the focused model: what a user may decide, and the constants of its topics."""
+"""Settings of the focused model, and the constants of each kind of topics."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class TopicPlan:
     Attributes
     ----------
     largest_inclusion : float
-        Bound of the automatic inclusion; an explicit one is taken as it is.
+        Bound of the automatic inclusion.
     token_factors : tuple of float
-        The automatic inclusions that are compared, as multiples of `RELEVANT_TOKENS` per document.
+        Automatic inclusions to compare, as multiples of `RELEVANT_TOKENS` per document.
     marginal_share : float
         s, the weight of the marginal score in the screening statistic.
     smallest_vocabulary : float
-        Fraction of the words that may be selected from, at least.
+        Smallest fraction of the words that may be selected.
     supervision_per_token : float
         λ for each relevant token of an average document.
     prior_precision : float
@@ -34,19 +34,19 @@ class TopicPlan:
     start_spread : float
         Without subjects, W⁰_vk = log n_v + spread·u_v·e_k with e from -1 to 1.
     ridge_share : float
-        u_v averages the word's ridge weight (with this weight) and its slope.
+        Weight of the ridge weight of a word in u_v; the rest is the weight of its slope.
     coef_bound : float
         Bound of |η| during the optimisation, in standard deviations of the target.
     fixed_coef : bool
-        Whether η stays at its initial value during the optimisation, so that topics keep a sign.
+        Whether η keeps its initial value during the optimisation, so that topics keep their signs.
     max_steps : int
-        L-BFGS iterations.
+        Largest number of L-BFGS iterations.
     subject_sharpness : float or None
-        g, the power of a word's lift in a subject; None: topics have no subjects.
+        g, the power of the lift of a word in a subject; None if topics have no subjects.
     polarity : float
         ρ, how strongly words are divided by sign.
     weighted : bool
-        Whether a token counts in proportion to the association of its word.
+        Whether tokens are weighted by the association of their word.
     """
 
     largest_inclusion: float = 0.8
@@ -92,12 +92,11 @@ UNFOCUSED = TopicPlan(
 class FocusSettings:
     """Settings of a fit; None is automatic.
 
-    `select` False keeps every word (pc-sLDA). `keep` and `drop` are columns. `themes`: whether
-    topics have subjects with signs, or are places among the predictors. `stable`: whether the words
-    kept are those that another sample would keep. `low_fidelity`: whether the fit only serves to
-    compare settings (`fit`). `fixed_inclusion` is an earlier automatic choice of the inclusion:
-    unlike `inclusion_prior` it is a limit. `seeds` are the columns of the seed words of the first
-    topics, which are also in `keep`.
+    `select` is False for pc-sLDA, which keeps every word. `keep` and `drop` are columns. With
+    `themes`, topics are subjects with signs, otherwise they are graded. `stable` is True for
+    selection="stable", `low_fidelity` for a fit that only compares settings (`fit`).
+    `fixed_inclusion` is an automatic choice of an earlier fit, a limit unlike `inclusion_prior`.
+    `seeds` are the columns of the seed words of the first topics, which are also in `keep`.
     """
 
     n_topics: int
@@ -116,7 +115,7 @@ class FocusSettings:
 
     @property
     def inclusion(self) -> float | None:
-        """The inclusion where it is not to be chosen."""
+        """The inclusion, None if it is to be chosen."""
         return self.fixed_inclusion if self.inclusion_prior is None else self.inclusion_prior
 
     @property
@@ -127,26 +126,26 @@ class FocusSettings:
 
     @property
     def is_low_fidelity(self) -> bool:
-        """Whether the fit is one of low fidelity, which pc-sLDA does not have."""
+        """Whether this is a low-fidelity fit, which pc-sLDA does not have."""
         return self.low_fidelity and self.plan.fixed_coef
 
     @property
     def stable_share(self) -> float | None:
-        """Weight of the marginal score in the statistics of a stable selection, if it is one."""
+        """Weight of the marginal score in a stable selection, None for other selections."""
         return self.plan.marginal_share if self.stable and self.select else None
 
     @property
     def steps(self) -> int:
-        """L-BFGS iterations of a pass, at most."""
+        """Largest number of L-BFGS iterations of a pass."""
         return self.max_steps or self.plan.max_steps
 
 
 class SharedStages:
-    """Results of stages that several fits to the same documents have in common.
+    """Results of stages that several fits to the same documents share.
 
-    Screening statistics depend on the documents, their targets and the validation documents;
-    subjects depend on their own number besides. A search passes one `SharedStages` to every fit to
-    the documents of a fold; the first fit that needs a stage computes it.
+    Screening statistics depend on the documents, their targets and the split, and subjects also on
+    their number. A search passes one `SharedStages` to all fits of a fold; the first fit that needs
+    a stage computes it.
     """
 
     def __init__(self) -> None:
@@ -161,7 +160,7 @@ class SharedStages:
         return self._once("screening of all", compute)
 
     def subjects(self, number: int, compute: Callable[[], Subjects]) -> Subjects:
-        """So many subjects of the training documents."""
+        """The subjects of the training documents, by their number."""
         return self._once(("subjects", number), compute)
 
     def _once(self, key: Any, compute: Callable[[], Any]) -> Any:

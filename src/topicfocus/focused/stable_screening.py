@@ -1,11 +1,11 @@
-"""Statistics of a stable selection: what halves of the documents find on average, shrunk for luck.
+"""Statistics of a stable selection: averages over halves of the documents, corrected for chance.
 
-The statistics of each half are computed as if there were no other documents, and averaged. A z² is
-large by association or by chance, for rare words more often by chance; its expectation in another
-sample corrects that. There are two. `expected_square` assumes that all words have some association:
-the order of words by it changes least from sample to sample, but it says little about where to
-stop. `sparse_expected_square` assumes that some words have none at all: it estimates how many words
-are associated, and each single word less surely.
+The statistics of each half are computed without the other documents, and averaged. A z² is large by
+association or by chance, for rare words more often by chance; its expectation in another sample
+corrects for that. There are two models of this expectation. `expected_square` assumes that all
+words have some association: its order of words changes least from sample to sample, but it has no
+threshold. `sparse_expected_square` assumes that some words have none: it estimates how many words
+are associated, but its order of words is less stable.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from scipy.special import erf, expit
 from topicfocus.focused.ridge import Signals, descend, normal_equations
 from topicfocus.focused.word_statistics import SignalSums
 
-#: Classes of words of similar frequency, and words of a class, at least.
+#: Largest number of classes of words of similar frequency, and smallest number of words per class.
 CLASSES, WORDS_PER_CLASS = 10, 100
-#: Signals of halves computed in one pass over the documents, at most.
+#: Largest number of signals of halves in one pass over the documents.
 COLUMNS = 32
 #: Steps of EM for the fraction of associated words.
 EM_STEPS = 50
@@ -29,13 +29,13 @@ EM_STEPS = 50
 
 @dataclass(frozen=True)
 class StableStatistics:
-    """Mean statistics of halves, words x signals, by either expectation of z² elsewhere."""
+    """Mean statistics of halves, words x signals, with either expectation of z²."""
 
     amount: np.ndarray
     sparse: np.ndarray
 
     def n_words(self) -> int:
-        """How many words are expected to be associated with one signal at least."""
+        """Expected number of words that are associated with at least one signal."""
         return int(np.sum(self.sparse.max(axis=1) >= expected_noise(self.sparse.shape[1])))
 
     @staticmethod
@@ -62,17 +62,17 @@ def stable_statistics(
 ) -> StableStatistics:
     """Mean over halves h of E[μ²_v | z_hv]^s (Pratt_hv)^{1-s}, for both expectations.
 
-    Pratt's measure is that of a ridge regression of the half; it is zero where regression and z
-    differ in sign. Which of several interchangeable words gets the weight depends on the half, so
-    on average all have some.
+    Pratt's measure is that of a ridge regression on the half, zero where its weight and z differ in
+    sign. Which of several interchangeable words gets the weight depends on the half, so that on
+    average all have some.
 
     Parameters
     ----------
     signals : Signals
     penalties : array (signals,)
-        Of the ridge regressions of all documents; a half gets its part of them.
+        Of the ridge regressions on all documents; that of a half is proportional to its weight.
     n_tokens : array (words,)
-        n_v, to group words of similar frequency.
+        n_v, for the classes of words of similar frequency.
     halves : array of bool (documents, pairs)
         The documents of the first half of each pair; the others are the second.
     marginal_share : float
@@ -99,7 +99,7 @@ def stable_statistics(
 
 
 def _side_by_side(signals: Signals, weight: np.ndarray) -> Signals:
-    """The same signals once for every column of `weight`, which are zero for documents left out."""
+    """The signals once per column of `weight`, which is zero for documents outside the half."""
     return replace(
         signals,
         values=np.tile(signals.values, weight.shape[1]),
@@ -110,8 +110,8 @@ def _side_by_side(signals: Signals, weight: np.ndarray) -> Signals:
 def expected_square(marginal: np.ndarray, n_tokens: np.ndarray) -> np.ndarray:
     """E[μ²_v | z_v] = k² z² + k with z ~ N(μ, 1), μ ~ N(0, s), k = s/(1 + s); words x signals.
 
-    s is that of words of similar frequency: the mean of their z² minus 1, the mean of noise, but
-    at least the standard error of such a mean, √(2/m) for m words.
+    s belongs to words of similar frequency: the mean of their z² minus 1, its mean by chance, and
+    at least the standard error of that mean, √(2/m) for m words.
     """
     return _by_frequency(_expected, marginal, n_tokens)
 
@@ -119,8 +119,8 @@ def expected_square(marginal: np.ndarray, n_tokens: np.ndarray) -> np.ndarray:
 def sparse_expected_square(marginal: np.ndarray, n_tokens: np.ndarray) -> np.ndarray:
     """E[μ²_v | z_v] = P(μ ≠ 0 | z)·(k² z² + k) where μ is 0 in all but a fraction π of the words.
 
-    π and s maximise the likelihood of words of similar frequency, by EM; π as if one more word
-    were associated and one more were not.
+    π and s maximise the likelihood of words of similar frequency (EM), with one pseudo-count each
+    for words with and without association.
     """
     return _by_frequency(_sparse_expected, marginal, n_tokens)
 
@@ -155,7 +155,7 @@ def _least_spread(square: np.ndarray) -> float:
 def _by_frequency(
     expected: Callable[[np.ndarray], np.ndarray], marginal: np.ndarray, n_tokens: np.ndarray
 ) -> np.ndarray:
-    """An expectation for each class of words of similar frequency; 0 for words without tokens."""
+    """`expected` of each class of words of similar frequency; 0 for words without tokens."""
     out = np.zeros_like(marginal)
     for own in _classes(n_tokens):
         out[own] = expected(marginal[own])
@@ -163,7 +163,7 @@ def _by_frequency(
 
 
 def _classes(n_tokens: np.ndarray) -> Iterator[np.ndarray]:
-    """Words of similar frequency; those of one frequency are in one class."""
+    """Classes of words of similar frequency; words of equal frequency are in one class."""
     seen = n_tokens > 0
     if not seen.any():
         return

@@ -1,7 +1,7 @@
 """Subjects of the documents, from all words; and topics, a subject with a sign each.
 
-The kept words alone cannot tell what a document is about; the dropped ones can. LDA of all words
-gives T subjects (subjects), θ_dt, and how much more often a word occurs in documents of a subject,
+What a document is about depends mostly on words that are not associated with the target. LDA of all
+words gives T subjects with proportions θ_dt, and the lift of each word in documents of a subject,
 
     lift_vt = P(t | v) / P(t),   P(t | v) ∝ Σ_d √c_dv θ_dt + s P(t).
 
@@ -40,22 +40,22 @@ from topicfocus.model import ModelState, Problem, make_problem
 from topicfocus.passes import transposed_dot
 from topicfocus.proportions import topic_proportions
 
-#: α of the subjects: a document has few of them.
+#: α of the LDA: small, since a document has few subjects.
 SUBJECT_PRIOR = 0.1
-#: Documents that subjects are found from, at most, passes over these, and documents clustered.
+#: Largest numbers of documents and of epochs of the LDA, and of documents that are clustered.
 MOST_DOCUMENTS, MOST_EPOCHS, MOST_CLUSTERED = 10_000, 40, 3_000
-#: Relative change of the bound that ends the passes; with 2e-4 there are half as many again.
+#: Relative change of the bound that ends the LDA; with 2e-4 there are 50% more epochs.
 TOLERANCE = 5e-4
-#: Subjects need no third digit. Relaxed, 14 epochs have a higher bound than 60 that are not.
+#: Two digits are enough for subjects. 14 relaxed epochs have a higher bound than 60 plain ones.
 SOLVER = CoordinateSolver(local_tolerance=1e-2, relaxation=1.7)
 #: Steps of a clustering, and candidates compared for each of its centres.
 CLUSTER_STEPS, CANDIDATES = 10, 8
-#: Clusterings of which the tightest is taken. Real data do not need it (experiments/ABLATION.md),
-#: but with one, two of eight simulated subjects became one in six of eight data sets.
+#: Clusterings, of which the best is used. Real data do not need it (experiments/ABLATION.md), but
+#: with one clustering two of eight simulated subjects were merged in six of eight data sets.
 CLUSTERINGS = 4
-#: s, how many documents of no subject in particular are added to those of a word.
+#: s, the number of documents without a particular subject that are added to those of each word.
 SMOOTHING = 20.0
-#: |u| at most, so that no rare word is a topic by itself.
+#: Largest |u|, so that no rare word is a topic by itself.
 LARGEST_ASSOCIATION = 3.0
 
 
@@ -68,7 +68,7 @@ class Subjects:
     lift : array (words, subjects)
         P(t | v) / P(t).
     share : array (subjects,)
-        P(t), the mean mix of the documents.
+        P(t), the mean proportions of the documents.
     """
 
     lift: np.ndarray
@@ -82,7 +82,7 @@ class Subjects:
 def subjects_of(
     data: FocusData, settings: FocusSettings, shared: SharedStages | None = None
 ) -> Subjects | None:
-    """The subjects of the documents, as many as the topics need; one topic needs none."""
+    """The subjects of the documents, as many as the topics need; None for one topic."""
     n_seeded = len(settings.seeds)
     if settings.plan.subject_sharpness is None or (settings.n_topics == 1 and not n_seeded):
         return None
@@ -97,10 +97,10 @@ def n_directions(columns: Sequence[Column]) -> int:
 
 
 def find_subjects(problem: Problem, n_subjects: int) -> Subjects:
-    """LDA of all words of the documents, or of a sample of them if they are very many.
+    """LDA of all words of the documents, or of a sample of `MOST_DOCUMENTS`.
 
-    Documents are sampled by their content, so that the same documents have the same subjects,
-    whatever their order, and two copies are one of weight two.
+    Documents are sampled by their content, so that subjects do not depend on their order, and two
+    copies are equivalent to one document of weight two.
     """
     n_words = problem.corpus.n_words
     if n_subjects < 2:
@@ -127,10 +127,10 @@ def _lda(problem: Problem, n_subjects: int) -> ModelState:
 
 
 def clustered_topics(problem: Problem, n: int) -> np.ndarray:
-    """Words of clusters of documents, words x clusters: a start from which no subject is missed.
+    """Initial topics from clusters of documents, words x clusters, so that LDA misses no subject.
 
     The best of several spherical k-means of √(c_dv/n_v), started by k-means++. Half of each topic
-    is the words' frequencies.
+    is the frequencies of the words.
     """
     word_count = np.maximum(problem.word_counts, 1e-300)
     problem = sampled(problem, MOST_CLUSTERED)
@@ -163,7 +163,7 @@ def _clusters(
 
 
 def _members(problem: Problem, nearest: np.ndarray, n: int) -> sparse.csr_array:
-    """Clusters x documents, their weights where they belong."""
+    """Clusters x documents, with the weight of each document in its cluster."""
     everyone = np.arange(problem.n_docs)
     return sparse.csr_array((problem.doc_weights, (nearest, everyone)), shape=(n, problem.n_docs))
 
@@ -171,13 +171,13 @@ def _members(problem: Problem, nearest: np.ndarray, n: int) -> sparse.csr_array:
 def _far_apart(problem: Problem, rows: sparse.csr_array, n: int, start: int) -> np.ndarray:
     """Centres by greedy k-means++: rows with probabilities f_d = (1 - cosine to the nearest)².
 
-    Of some candidates each time, the one that leaves the smallest Σ_d w_d f_d. Each `start` has
-    draws of its own.
+    Each centre is the one of several candidates that leaves the smallest Σ_d w_d f_d. Each `start`
+    has its own draws.
     """
     far, chosen = np.ones(rows.shape[0]), []
     for i in range(n):
         luck = drawn_by_content(problem, 1 + start * n + i)
-        # The first of exponential clocks of these rates; those of copies go off at once.
+        # The smallest of exponential variables with these rates, which are equal for copies.
         drawn = np.unique(-np.log(luck) / far, return_index=True)[1][:CANDIDATES]
         near = rows @ np.ascontiguousarray(rows[drawn].toarray().T)
         left = np.minimum(far[:, None], np.maximum(1 - near, 1e-6) ** 2)
@@ -188,7 +188,7 @@ def _far_apart(problem: Problem, rows: sparse.csr_array, n: int, start: int) -> 
 
 
 def n_subjects_of(n_topics: int, n_directions: int) -> int:
-    """As few subjects as give enough topics, each in every direction."""
+    """The smallest number of subjects that gives enough topics, one per subject and direction."""
     return max(1, math.ceil(n_topics / n_directions))
 
 
@@ -214,7 +214,7 @@ def cell_words(word_count: np.ndarray, about: np.ndarray, toward: np.ndarray) ->
 def choose_cells(cells: np.ndarray, n_topics: int) -> np.ndarray:
     """The cells that become topics, words x topics, each a distribution.
 
-    Cells with most tokens come first, but every direction gets a topic before any gets a second
+    Cells with most tokens are chosen, but every direction gets a topic before any gets a second
     one. Topics are ordered by direction, then by subject.
     """
     n_words = len(cells)

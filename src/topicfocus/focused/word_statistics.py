@@ -1,7 +1,4 @@
-"""Statistics of words as functions of sums over documents.
-
-Sums can be added, so a stream keeps those of documents that it no longer holds.
-"""
+"""Statistics of words as functions of sums over documents, which a stream can add."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ import numpy as np
 from topicfocus.focused.ridge import Signals
 from topicfocus.passes import row_sums, transposed_dots
 
-#: Tokens added to a word's, so that the slope of a rare word is close to zero.
+#: Tokens added to those of each word, so that the slopes of rare words are close to zero.
 SLOPE_TOKENS = 5.0
 
 
@@ -38,9 +35,9 @@ class WordStatistics:
 
 @dataclass(frozen=True)
 class SignalSums:
-    """Sums over documents; x are words (√counts), r the signals, l = Σ_v x_v, w the weights.
+    """Sums over documents, with words x (√counts), signals r, l = Σ_v x_v and weights w.
 
-    With one weight per document, arrays of "weights" have one column, else one per signal.
+    Arrays of "weights" have one column if documents have one weight, otherwise one per signal.
 
     Attributes
     ----------
@@ -86,7 +83,7 @@ class SignalSums:
 
     @staticmethod
     def zero(n_words: int, n_signals: int) -> SignalSums:
-        """The sums of no documents."""
+        """The sums over no documents."""
         one, each, words = np.zeros(1), np.zeros(n_signals), np.zeros((n_words, 1))
         by_word = np.zeros((n_words, n_signals))
         return SignalSums(one, one, each, each, each, each, words, words, by_word)
@@ -120,7 +117,7 @@ class SignalSums:
         return WordStatistics(marginal, fractions * marginal.sum(axis=0))
 
     def slopes(self) -> np.ndarray:
-        """Inverse regression: the rate of word v goes like exp(slope_v·r), r standardised."""
+        """Slopes of inverse regressions: word v has a rate ∝ exp(slope_v·r), r standardised."""
         mean, deviation = self._mean, np.sqrt(self._variance)
         length = np.maximum(self.length, 1e-300)
         centre = (self.length_value - mean * self.length) / (deviation * length)
@@ -132,7 +129,7 @@ class SignalSums:
 
 @dataclass(frozen=True)
 class Past:
-    """Documents no longer at hand: sums of each target's signals, n_v, their number."""
+    """Documents no longer in memory: sums of the signals of each target, n_v, and their number."""
 
     sums: tuple[SignalSums, ...]
     word_count: np.ndarray

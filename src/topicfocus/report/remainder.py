@@ -49,8 +49,10 @@ def completeness_summary(inputs: Inputs, extras: Any) -> dict[str, Any] | None:
     if extras.held_out and inputs.codes is not None and inputs.n_docs:
         documents = fitted.documents(inputs.counts, None, extras.exposure, extras.covariates)
         documents = replace(documents, target=inputs.codes)
-        found, which = held_out_completeness(fitted, documents, inputs.model.n_jobs), "held-out"
-    return None if found is None else {**found._asdict(), "documents": which}
+        tested = held_out_completeness(fitted, documents, inputs.model.n_jobs)
+        if tested is not None:
+            found, which = tested, "held-out"
+    return {**found._asdict(), "documents": which}
 
 
 def remainder_of_documents(inputs: Inputs, counts: Any) -> dict[str, Any] | None:

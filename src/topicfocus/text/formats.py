@@ -37,7 +37,7 @@ _DELIMITERS = (",", "\t", ";", "|")
 #: Follows the last line of a CSV file: a row that contains more has an open quote. No file that was
 #: decoded contains this character.
 _END = "\ud800"
-#: Characters; Python's csv module accepts 131,072 unless it is told otherwise.
+#: Characters; Python's csv module accepts 131,072 by default.
 _LONGEST_FIELD = 2**31 - 1
 #: Rows of Parquet that are converted at a time.
 _BATCH_ROWS = 500

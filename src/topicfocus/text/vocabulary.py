@@ -30,9 +30,10 @@ MAX_DF, FEW_DOCUMENTS = 0.5, 20
 LEAST_OF_PHRASES = 3
 #: If fewer words than this are frequent enough in a small corpus, rare words are kept, too.
 FEW_WORDS = 50
-#: Terms of a remainder: words and pairs of words, function words included.
+#: Orders of the terms of a remainder: words and pairs of words, function words included.
 ALL_ORDERS = (1, 2)
-#: Documents that they are in at least, of 2,000 or more and of fewer; and how many are kept.
+#: Smallest number of documents of these terms, with 2,000 documents or more and with fewer, and
+#: largest number of terms.
 LEAST_OF_ALL, LEAST_OF_FEW, MOST_OF_ALL = 3, 2, 50_000
 #: Largest number of words in an n-gram table.
 _MOST_WORDS = 1 << 24

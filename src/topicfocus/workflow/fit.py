@@ -159,8 +159,8 @@ def fit_file(
     ... )
     >>> result.summary["documents"]["test"]
     24
-    >>> list(result.summary["held_out"])
-    ['FocusedTopicRegressor', 'ridge on words and pairs of words', 'mean of the training part']
+    >>> list(result.summary["held_out"])[0]
+    'FocusedTopicRegressor'
     >>> good, bad = result.pipeline.predict(["a superb masterpiece", "an awful mess"])
     >>> bool(good > bad)
     True

@@ -238,7 +238,7 @@ def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[st
     Parameters
     ----------
     which : str or None
-        A language such as "english", "none", a file of words, one a line, or "english+FILE" for
+        A language such as "english", "none", a file with one word per line, or "english+FILE" for
         both; None is "auto", English unless documents are codes.
     encoding : str, default="utf-8"
         Of the file.
@@ -267,7 +267,7 @@ def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[st
     if which == "none":
         return None
     what = (
-        f"It is one of {', '.join(LANGUAGES)}, none, a file of words, one a line, or a language "
+        f"It is one of {', '.join(LANGUAGES)}, none, a file with one word per line, or a language "
         "and a file such as english+FILE."
     )
     option = f"{setting('stop_words')} {which}"

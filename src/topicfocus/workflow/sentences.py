@@ -161,9 +161,12 @@ def quality_sentence(summary: dict[str, Any]) -> str:
         f"In {summary['documents']['test']:,} held-out documents the model {before} "
         f"{number(mine[name])}{after.format(target_name(summary))}"
     )
-    other = next((v[name] for model, v in held_out[1:] if model.endswith("on all words")), None)
-    beside = "" if other is None else f"; a regression on all words, {number(other)}"
-    return f"{sentence}{beside}."
+    for model, values in held_out[1:]:
+        if model.endswith(", topics alone"):
+            sentence += f", its topics alone {number(values[name])}"
+        elif " words" in model:
+            sentence += f", a {model} {number(values[name])}"
+    return f"{sentence}."
 
 
 #: For the first metric that a model has: its name, what is before the number and after it.

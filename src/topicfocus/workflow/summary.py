@@ -375,7 +375,7 @@ def word_rows(
 ) -> dict[str, Any]:
     """How many words and tokens the topics use, and the most frequent of both kinds.
 
-    Words that tell most come first among the kept ones, where the model has such evidence. Of a
+    The most predictive words come first among the kept ones, where the model has statistics. Of a
     number, or two classes, also the words whose first occurrence "raises" and "lowers" it most.
     """
     frequency = word_frequencies(counts, np.arange(counts.shape[0]))[1]
