@@ -82,7 +82,14 @@ class Remainder:
 
 
 def features(counts: sparse.csr_array, rarity: np.ndarray) -> sparse.csr_array:
-    """Roots of counts times the rarity of terms; rows of length one."""
+    """Roots of counts times the rarity of terms; rows of length one.
+
+    Terms of rarity 0 are those that the user has dropped.
+    """
+    if not rarity.all():
+        counts = counts.copy()
+        counts.data *= rarity[counts.indices] > 0
+        counts.eliminate_zeros()
     values = np.sqrt(counts.data) * rarity[counts.indices]
     owner = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
     length = np.sqrt(np.bincount(owner, values**2, minlength=counts.shape[0]))

@@ -214,3 +214,22 @@ def test_a_damaged_remainder_is_not_loaded():
     broken.fitted_ = replace(model.fitted_, remainder=replace(rest, coef=rest.coef[:-1]))
     with pytest.raises(ValueError, match=r"remainder\.coef"):
         broken.save(io.BytesIO())
+
+
+def test_dropped_words_are_in_no_term_of_the_remainder():
+    word = counted().feature_names[0]
+    model = estimator("gaussian", remainder=True, drop_words=[word]).fit(counted(), data()[1])
+    rest = model.fitted_.remainder
+    banned = np.array([word in str(name).split() for name in rest.names])
+    assert banned.sum() > 1
+    assert not rest.features(counted().remainder)[:, np.flatnonzero(banned)].count_nonzero()
+    explanation = model.explain(counted()[:5])
+    assert all(word not in term.split() for term, _ in explanation.top_terms())
+    np.testing.assert_allclose(explanation.predictor[:, 0], model.predict(counted()[:5]))
+
+
+def test_dropped_columns_are_not_in_a_remainder_of_columns():
+    plain = sparse.csr_array(counted())
+    model = estimator("gaussian", remainder=True, drop_words=[3, 5]).fit(plain, data()[1])
+    rest = model.fitted_.remainder
+    assert rest is None or (rest.names is None and not rest.rarity[[3, 5]].any())

@@ -94,9 +94,11 @@ class FocusedTopicModel(TopicModel):
             word = both if names is None else repr(str(names[both]))
             kept_by = "seed_words" if any(both in columns for columns in seeds) else "keep_words"
             raise ValueError(f"{word} is both in {kept_by} and in drop_words.")
+        banned = () if drop is None or names is None else (str(names[v]) for v in drop)
         return focused_trainer(
             self,
             topic_names=topics,
+            banned=frozenset(banned),
             inclusion_prior=share,
             keep=keep,
             drop=drop,

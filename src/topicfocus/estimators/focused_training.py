@@ -83,6 +83,8 @@ class FocusedTrainer:
         Fraction of the documents used for validation if `fit` is given none.
     topic_names : tuple of str
         Names of the topics with seed words, which come first.
+    banned : frozenset of str
+        Names of the dropped words, which the remainder does not contain either.
     title, verbose, n_jobs, random_state, reservoir_size : as for JointTrainer
     """
 
@@ -90,6 +92,7 @@ class FocusedTrainer:
     remainder: bool = False
     validation_fraction: float = 0.1
     topic_names: tuple[str, ...] = ()
+    banned: frozenset[str] = frozenset()
     title: str = "focused model"
     verbose: bool = False
     n_jobs: int | None = None
@@ -150,7 +153,9 @@ class FocusedTrainer:
         def fit_part(part: Documents) -> Fitted:
             return parts.fit(part, targets, None, options)[0]
 
-        return add_remainder(fitted, documents, targets, fit_part, self.n_jobs)
+        return add_remainder(
+            fitted, documents, targets, fit_part, self.n_jobs, self.settings.drop, self.banned
+        )
 
     def _warn_of_fewer_topics(self, result: FocusResult) -> None:
         """Warn if too few words were kept for the number of topics."""
@@ -279,7 +284,11 @@ def _history(result: FocusResult) -> dict[str, Any]:
 
 
 def focused_trainer(
-    model: Any, topic_names: tuple[str, ...] = (), remainder: bool = False, **settings: Any
+    model: Any,
+    topic_names: tuple[str, ...] = (),
+    remainder: bool = False,
+    banned: frozenset[str] = frozenset(),
+    **settings: Any,
 ) -> FocusedTrainer:
     """Check the parameters of an estimator and make its trainer.
 
@@ -307,6 +316,7 @@ def focused_trainer(
         remainder=remainder,
         validation_fraction=check_share("validation_fraction", model.validation_fraction),
         topic_names=topic_names,
+        banned=banned,
         title=type(model).__name__,
         verbose=model.verbose,
         n_jobs=model.n_jobs,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,6 +41,8 @@ def add_remainder(
     targets: TargetModel,
     fit_part: Callable[[Documents], Fitted],
     n_jobs: int | None,
+    dropped: np.ndarray | None = None,
+    banned: frozenset[str] = frozenset(),
 ) -> Fitted:
     """The fitted model with a remainder, if this predicts better than the topics alone.
 
@@ -48,7 +50,8 @@ def add_remainder(
     `fit_part` fits topics to each of two halves of the documents, which predict the other half, and
     to both halves, to predict the validation documents. These choose the penalty. (The mean of the
     topics of both halves would not do: the remainder has learned to correct these.) The topics of
-    `fitted` stay as they are. Its variances become those of the sum.
+    `fitted` stay as they are. Its variances become those of the sum. `dropped` and `banned` are
+    columns of X and names of words that the user has dropped: the remainder has no term with them.
     """
     if isinstance(documents.corpus.counts, ChunkedCounts):
         _warn("the counts are not in memory")
@@ -59,6 +62,10 @@ def add_remainder(
         return fitted
     counts, names = terms_of(documents.corpus)
     rare = rarity(counts, documents.weights)
+    if names is None and dropped is not None:
+        rare[dropped] = 0.0
+    elif names is not None and banned:
+        rare[contain(names, banned)] = 0.0
     x = features(counts, rare)
     outside = _cross_fitted(documents, held, halves, fit_part, fitted.state.n_predictors)
     groups = (held, *halves)
@@ -110,6 +117,18 @@ def terms_of(corpus: Corpus) -> tuple[sparse.csr_array, np.ndarray | None]:
     if names is None:
         names = np.array([str(v) for v in range(corpus.remainder.shape[1])], dtype=object)
     return corpus.remainder, names
+
+
+def contain(terms: np.ndarray, banned: frozenset[str]) -> np.ndarray:
+    """Which terms contain a banned word, or are or contain a banned phrase."""
+    return np.array([not banned.isdisjoint(_parts(str(term).split())) for term in terms], bool)
+
+
+def _parts(words: list[str]) -> Iterator[str]:
+    """Every run of words of a term."""
+    for first in range(len(words)):
+        for last in range(first, len(words)):
+            yield " ".join(words[first : last + 1])
 
 
 def _warn(reason: str) -> None:
