@@ -556,37 +556,31 @@ class _Fitting(ReadOptions, CountOptions):
     def _check_corrections(self) -> None:
         both = sorted({*self.drop_words} & {*self.keep_words})
         if both:
-            names = f"{setting('drop_words')} and {setting('keep_words')}"
-            raise SettingError(f"{both[0]!r} is in {names}. Name it in one of them.")
-        for name in ("drop_words", "keep_words"):
-            given = getattr(self, name)
-            if isinstance(given, str) or not all(isinstance(word, str) for word in given):
-                raise SettingError(f"{setting(name)} must be a list of words, got {given!r}.")
-        checks: dict[str, tuple[str, Callable[[Any], bool]]] = {
+            where = f"{setting('drop_words')} and {setting('keep_words')}"
+            raise SettingError(f"{both[0]!r} is in {where}. Name it in one of them.")
+        seeds, groups, names = self.seed_words, self.merge_topics, self.rename_topics
+        wanted = {
+            "drop_words": ("a list of words", _is_list_of(self.drop_words, str)),
+            "keep_words": ("a list of words", _is_list_of(self.keep_words, str)),
             "seed_words": (
                 "lists of words by the names of topics",
-                lambda value: all(
-                    isinstance(name, str) and _is_list_of(words, str)
-                    for name, words in value.items()
-                ),
+                isinstance(seeds, dict) and all(_is_list_of(w, str) for w in seeds.values()),
             ),
             "merge_topics": (
                 "lists of two or more numbers of topics",
-                lambda value: all(_is_list_of(pair, int) and len(pair) > 1 for pair in value),
+                isinstance(groups, (list, tuple))
+                and all(_is_list_of(group, int) and len(group) > 1 for group in groups),
             ),
             "rename_topics": (
                 "names by the numbers of topics",
-                lambda value: all(
-                    str(number).isdecimal() and isinstance(name, str)
-                    for number, name in value.items()
-                ),
+                isinstance(names, dict)
+                and all(str(n).isdecimal() and isinstance(name, str) for n, name in names.items()),
             ),
         }
-        for name, (what, is_good) in checks.items():
-            value = getattr(self, name)
-            kind = (list, tuple) if name == "merge_topics" else dict
-            if value is not None and not (isinstance(value, kind) and is_good(value)):
-                raise SettingError(f"{setting(name)} must be {what}, got {value!r}.")
+        for field_name, (what, good) in wanted.items():
+            value = getattr(self, field_name)
+            if value is not None and not good:
+                raise SettingError(f"{setting(field_name)} must be {what}, got {value!r}.")
 
     def _check_columns(self) -> None:
         if not all(self.covariates) or len(set(self.covariates)) < len(self.covariates):

@@ -31,14 +31,15 @@ def show_progress(title: str, enabled: bool = True) -> Iterator[Progress | None]
     from rich.progress import BarColumn, TextColumn
     from rich.progress import Progress as Bar
 
-    began = time.monotonic()
+    began, pace = time.monotonic(), Pace()
     with Bar(BarColumn(20), TextColumn("{task.description}", markup=False), console=console) as bar:
         task = bar.add_task(title, total=None)
 
         def update(
             stage: str, done: int = 0, total: int | None = None, info: StepInfo | None = None
         ) -> None:
-            text = describe(stage, done, total, info, time.monotonic() - began)
+            elapsed = time.monotonic() - began
+            text = describe(stage, done, total, info, elapsed, pace.left(done, total, elapsed))
             bar.update(task, completed=done, total=total, description=f"{title}: {text}")
 
         yield update
@@ -49,22 +50,44 @@ class PlainLines:
 
     def __init__(self, title: str) -> None:
         self._title, self._began = title, time.monotonic()
-        self._wait = _FIRST
+        self._wait, self._pace = _FIRST, Pace()
 
     def __call__(
         self, stage: str, done: int = 0, total: int | None = None, info: StepInfo | None = None
     ) -> None:
         elapsed = time.monotonic() - self._began
+        left = self._pace.left(done, total, elapsed)
         if elapsed < self._wait:
             return
         self._wait = elapsed + min(elapsed, _LAST)
         with suppress(OSError, ValueError):  # standard error is closed
-            line = describe(stage, done, total, info, elapsed)
+            line = describe(stage, done, total, info, elapsed, left)
             print(f"{self._title}: {line}", file=sys.stderr, flush=True)
 
 
+class Pace:
+    """The remaining time, from the steps after the first one: the stages before it come once."""
+
+    def __init__(self) -> None:
+        self._first: tuple[int, float] | None = None
+
+    def left(self, done: int, total: int | None, elapsed: float) -> float | None:
+        """Seconds until `total` steps are done; None before the second step."""
+        if total is None or not done:
+            return None
+        if self._first is None:
+            self._first = (done, elapsed)
+        first, began = self._first
+        return (elapsed - began) / (done - first) * (total - done) if done > first else None
+
+
 def describe(
-    stage: str, done: int, total: int | None, info: StepInfo | None, elapsed: float
+    stage: str,
+    done: int,
+    total: int | None,
+    info: StepInfo | None,
+    elapsed: float,
+    left: float | None = None,
 ) -> str:
     """One line: stage, steps, metrics, and the remaining time if it is known."""
     parts = [stage]
@@ -76,8 +99,8 @@ def describe(
             parts.append(f"validation {info.validation:.3f}")
         parts.append(f"{info.kept:,} words")
     parts.append(duration(elapsed))
-    if total is not None and done:
-        parts.append(f"at most {duration(elapsed / done * (total - done))} left")
+    if left is not None:
+        parts.append(f"at most {duration(left)} left")
     return ", ".join(parts)
 
 

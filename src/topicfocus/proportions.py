@@ -1,9 +1,10 @@
 """Topic proportions of documents, inferred from their words alone, and their uncertainty.
 
 A word v enters a document with a row of weights W_v and a multiplicity m_v, and the two bounds of
-the joint models differ only in these. In the paper's bound a token has a topic q(z) even where it
-is irrelevant, so that its part is c log Σ_k β_vk^{φ_v} e_k. The tight bound integrates z out where
-ξ = 0, which gives c φ_v log Σ_k β_vk e_k. Topic proportions of new documents use the latter.
+the joint models differ only in these. In the bound of Ren, Kunes and Doshi-Velez (2020) a token has
+a topic q(z) even where it is irrelevant, so that its part is c log Σ_k β_vk^{φ_v} e_k. The tight
+bound integrates z out where ξ = 0, which gives c φ_v log Σ_k β_vk e_k. Topic proportions of new
+documents use the latter.
 """
 
 from __future__ import annotations
@@ -28,8 +29,6 @@ NEGLIGIBLE = 1e-8
 _CHANGED_COUNTS = 4_000_000
 #: Nonzero counts whose responsibilities are computed at a time: with 50 topics they fit the cache.
 BLOCK = 1 << 14
-#: Numbers of r_v r_vᵀ in memory at a time.
-_CURVATURES = 1 << 21
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class WordWeights:
 def word_weights(
     state: ModelState, bound: Literal["paper", "tight"], dtype: type[np.floating] = np.float64
 ) -> WordWeights:
-    """Rows and multiplicities: (β_v^{φ_v}, 1) for the paper's bound, (β_v, φ_v) for the tight."""
+    """Rows and multiplicities: (β_v^{φ_v}, 1) for bound="paper", (β_v, φ_v) for bound="tight"."""
     largest = state.topic_word.max(axis=1)
     known = largest > 0
     safe = np.where(known, largest, 1.0)
@@ -187,11 +186,14 @@ def _variances(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total:
     (table, multiplicity), prior, coef = shared
     (theta,), (out,), n_topics = given, changed, len(prior)
     counts = rows.matrix(len(table))
-    for block in responsibilities(counts, table, theta, _CURVATURES // n_topics**2):
+    for block in responsibilities(counts, table, theta):
         here, r = slice(block.first, block.last), block.r
         weighted = r * (block.count * multiplicity[block.word])[:, None]
-        products = (weighted[:, :, None] * r[:, None, :]).reshape(len(r), -1)
-        curvature = block.sums(products).reshape(-1, n_topics, n_topics) + np.diag(prior)
+        curvature = np.empty((block.last - block.first, n_topics, n_topics))
+        ends = counts.indptr[block.first : block.last + 1] - block.where.start
+        for own, lo, hi in zip(curvature, ends[:-1], ends[1:], strict=True):
+            np.matmul(weighted[lo:hi].T, r[lo:hi], out=own)
+        curvature += np.diag(prior)
         scaled = theta[here, :, None] * coef.T
         x = np.linalg.solve(curvature, scaled)
         x -= np.einsum("dk,dkl->dl", theta[here], x)[:, None]

@@ -57,8 +57,8 @@ class Reservoir:
     @staticmethod
     def empty(like: Problem, capacity: int, seed: int) -> Reservoir:
         """A reservoir without documents, for documents like those of `like`."""
-        nobody = np.zeros(0, dtype=np.int64)
-        return Reservoir(capacity, seed, like.rows(nobody), nobody.astype(np.uint64), nobody, False)
+        none = np.zeros(0, dtype=np.int64)
+        return Reservoir(capacity, seed, like.rows(none), none.astype(np.uint64), none, False)
 
     @property
     def passes(self) -> int:

@@ -185,7 +185,17 @@ class Result:
         return str(row[names["text"]]), {**values, **settings}
 
     def explorer(self) -> Explorer:
-        """The explorer: one HTML page with topics, words and the held-out documents."""
+        """The explorer: one HTML page with topics, words and the held-out documents.
+
+        Examples
+        --------
+        >>> import topicfocus
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(200, random_state=0)
+        >>> result = topicfocus.fit(reviews.texts, y=reviews.target, topics=2, phrases=False)
+        >>> result.explorer().html.startswith("<!doctype html>")
+        True
+        """
         from topicfocus.report import Explorer
 
         # A count matrix has no texts: on its page words are chosen from a list.
@@ -202,15 +212,6 @@ class Result:
         Returns
         -------
         matplotlib axes
-
-        Examples
-        --------
-        >>> import topicfocus
-        >>> from topicfocus.datasets import make_reviews
-        >>> reviews = make_reviews(200, random_state=0)
-        >>> result = topicfocus.fit(reviews.texts, y=reviews.target, topics=2, phrases=False)
-        >>> result.explorer().html.startswith("<!doctype html>")
-        True
 
         Examples
         --------

@@ -187,7 +187,8 @@ def test_explain_adds_covariates(folder):
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     added = {row["name"]: row["amount"] for row in found["covariates"]}
-    total = found["base"] + sum(added.values()) + sum(found["words"].values())
+    rest = found["remainder"]["amount"] if found["remainder"] else 0.0
+    total = found["base"] + sum(added.values()) + sum(found["words"].values()) + rest
     assert total == pytest.approx(found["total"])
     assert total == pytest.approx(found["prediction"]["prediction"])
     assert added["year"] == pytest.approx(0.15 * 15, rel=0.2)  # from the mean, about 2000

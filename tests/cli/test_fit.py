@@ -42,6 +42,7 @@ def test_it_says_what_it_does_and_shows_what_it_found(fitted):
         assert expected in done.stdout
     assert "ridge on words and pairs of words" in done.stdout
     assert "80% intervals of predictions contain" in done.stdout
+    assert "Completeness: the topics capture" in done.stdout or "its weight is zero" in done.stdout
     assert "topics are found again in two separate samples" in " ".join(done.stdout.split())
     assert "topicfocus explain " in done.stdout
     assert done.stdout.index("masterpiece") < done.stdout.index("awful")
@@ -63,6 +64,10 @@ def test_the_folder_holds_model_figures_and_predictions(reviews, fitted):
     assert result["effects"]["limits"] == [1.0, 10.0]
     assert result["words"]["raises"][0]["change"] > 0 > result["words"]["lowers"][0]["change"]
     assert set(result["reliability"]["coverage"]) == {"50%", "80%", "95%"}
+    complete = result["completeness"]
+    assert complete["topics"] > 0.3 and complete["both"] >= complete["topics"] - 0.05
+    alone = "FocusedTopicRegressor, topics alone" in result["held_out"]
+    assert alone == complete["remainder"]
     words = result["words"]
     assert words["kept"] + words["dropped"] == words["words"]
     rows = read_csv(folder / "predictions.csv")
@@ -96,7 +101,7 @@ def test_kinds_of_target(reviews, tmp_path, kind):
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert result["target"]["kind"] == kind
-    mine, words, constant = result["held_out"].values()
+    mine, *_, words, constant = result["held_out"].values()
     figure = {"ordinal": "accuracy", "count": "deviance", "classes": "log_loss"}[kind]
     better = (lambda a, b: a > b) if figure == "accuracy" else (lambda a, b: a < b)
     assert better(mine[figure], constant[figure])

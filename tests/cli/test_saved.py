@@ -55,13 +55,18 @@ def test_predict_a_pipe(fitted):
     assert high > low + 2
 
 
+def remainder_of(found):
+    """What all words and pairs add beyond the topics."""
+    return found["remainder"]["amount"] if found["remainder"] else 0.0
+
+
 def test_explain_adds_up(fitted):
     _, folder = fitted
     text = "A masterpiece, truly superb superb; the plot is awful."
     done = topicfocus("explain", folder, "--text", text, "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
-    total = found["base"] + sum(found["words"].values())
+    total = found["base"] + sum(found["words"].values()) + remainder_of(found)
     assert total == pytest.approx(found["total"])
     assert total == pytest.approx(found["prediction"]["prediction"])
     by_place = sum(span["amount"] for span in found["spans"])
@@ -93,7 +98,8 @@ def test_classes_are_explained_against_the_others(tmp_path):
     assert found["explained"] == "log odds of good against the others"
     p = found["prediction"]["probability_good"]
     assert found["total"] == pytest.approx(np.log(p / (1 - p)), rel=1e-6)
-    assert found["base"] + sum(found["words"].values()) == pytest.approx(found["total"])
+    total = found["base"] + sum(found["words"].values()) + remainder_of(found)
+    assert total == pytest.approx(found["total"])
     assert found["after"] == pytest.approx(p) and found["before"] < p
     other = ("explain", folder, "--text", text, "--class", "bad")
     shown = topicfocus(*other).stdout

@@ -103,7 +103,7 @@ def test_too_few_of_a_class_or_too_few_groups_are_told_before_any_fit(few, tmp_p
             kind = "rare" if i < 5 else ("good" if float(row["stars"]) > 5 else "bad")
             writer.writerow([row["text"], kind, row["stars"], f"author {i % 4}"])
     monkeypatch.setattr(
-        "topicfocus.selection.search.fit_setting", lambda *_: pytest.fail("a fit was made")
+        "topicfocus.selection.search.fit_setting", lambda *_, **__: pytest.fail("a fit was made")
     )
     tune = ("tune", path, "--text", "text", "--topics", "2", "--shares", "0.2", "--jobs", "1")
     out = ("--out", tmp_path / "o")

@@ -15,7 +15,7 @@ from topicfocus.model import ModelState
 from topicfocus.proportions import first_occurrence, topic_proportions
 
 
-def mix_objective(counts, state, theta):
+def theta_objective(counts, state, theta):
     """Σ_v c_v φ_v log(β_v·θ) + Σ_k α_k log θ_k of one document."""
     seen = counts > 0
     words = np.log(state.topic_word[seen] @ theta)
@@ -31,10 +31,10 @@ def test_mixes_are_the_optimum_of_a_generic_optimiser(case):
     for d, counts in enumerate(corpus.counts.toarray()):
 
         def loss(x, counts=counts):
-            return -mix_objective(counts, state, np.exp(log_softmax(x)))
+            return -theta_objective(counts, state, np.exp(log_softmax(x)))
 
         found = minimize(loss, np.log(theta[d]) * 0.5, method="BFGS", options={"gtol": 1e-7})
-        value = mix_objective(counts, state, theta[d])
+        value = theta_objective(counts, state, theta[d])
         assert value >= -found.fun - 1e-9 * abs(value)
         np.testing.assert_allclose(theta[d], softmax(found.x), atol=2e-5)
 

@@ -26,6 +26,7 @@ from topicfocus import (
     SLDARegressor,
 )
 from topicfocus.datasets import make_reviews
+from topicfocus.estimators.training import UselessFitWarning
 
 REVIEWS = make_reviews(300, random_state=2)
 X, Y = REVIEWS.counts, REVIEWS.target
@@ -196,3 +197,19 @@ def test_no_warnings_on_plain_use():
             model(**plain).fit(X, Y).transform(X)
         for model in (FocusedTopicClassifier, SLDAClassifier):
             model(**plain).fit(X, GOOD).predict_proba(X)
+
+
+@pytest.mark.parametrize("name", ["FocusedTopicRegressor", "SLDARegressor"])
+def test_documents_without_a_known_word(name):
+    """All of them, in validation and prediction: nothing divides by their number of words."""
+    reviews = make_reviews(300, random_state=0)
+    counts, y, empty = reviews.counts, reviews.target, 0 * reviews.counts[:40]
+    model = getattr(topicfocus, name)(3, max_epochs=3, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UselessFitWarning)
+        model.fit(counts, y, X_val=empty, y_val=y[:40])
+    mean, std = model.predict(empty, return_std=True)
+    assert np.ptp(mean) == 0 and np.all(std > 0)
+    assert np.isfinite(model.explain(empty).predictor).all()
+    assert np.isfinite(model.topic_effects(empty, y[:40])["change"]).all()
+    assert np.isfinite(model.word_effects(empty)["change"]).all()

@@ -47,6 +47,9 @@ def test_the_level_is_that_of_the_target(kind, n_docs):
     fitted, observed = fitted_and_observed(model, X, y)
     # Maximum likelihood matches the means exactly, but for the thresholds of a rating.
     spread = np.std(y) if kind != "classes" else 1.0
+    if kind == "real":  # before the ends of the scale, 1 and 10, limit a few predictions
+        assert abs(fitted - observed) < 0.02 * spread
+        fitted = model.explain(X).predictor.mean()
     assert np.abs(fitted - observed).max() < (0.03 if kind == "ordinal" else 1e-4) * spread
     fitted, observed = fitted_and_observed(model, X_test, y_test)
     # Both means have a sampling error; the model's own level adds one more.

@@ -16,7 +16,7 @@ from topicfocus.kernels.curvature import (
     words_to_solve,
 )
 from topicfocus.kernels.local import LocalBudget
-from topicfocus.kernels.topic_mix import map_document, pad_document
+from topicfocus.kernels.proportions import map_document, pad_document
 
 response_at_mode, map_document = entry(response_at_mode), entry(map_document)
 copy_words, sum_words = entry(copy_words), entry(sum_words)

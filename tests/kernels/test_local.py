@@ -31,7 +31,7 @@ from topicfocus.kernels.local import (
     document_objective,
     infer_document,
     infer_documents,
-    mix_objective,
+    theta_objective,
 )
 from topicfocus.kernels.target_terms import (
     expected_target,
@@ -42,7 +42,7 @@ from topicfocus.kernels.target_terms import (
 )
 from topicfocus.kernels.word_sums import gather_document, mixture, topic_sums
 
-document_objective, mix_objective = entry(document_objective), entry(mix_objective)
+document_objective, theta_objective = entry(document_objective), entry(theta_objective)
 infer_document, topic_sums = entry(infer_document), entry(topic_sums)
 has_target, target_moments = entry(has_target), entry(target_moments)
 gather_document, mixture = entry(gather_document), entry(mixture)

@@ -344,18 +344,23 @@ def test_without_refit_there_is_no_model(reviews):
 def test_an_interrupted_search_continues(reviews, exactly, tmp_path, monkeypatch):
     folder, fits, whole = tmp_path / "search", [], search.fit_setting
 
-    def interrupted(*args):
+    def interrupted(*args, **work):
         if len(fits) == 5:
             raise KeyboardInterrupt
         fits.append(args)
-        return whole(*args)
+        return whole(*args, **work)
 
     monkeypatch.setattr(search, "fit_setting", interrupted)
     how = {"cv": 3, "n_jobs": 1, "checkpoint": folder, "exact": True}
     model = TopicSearchCV(FocusedTopicRegressor(**QUICK), GRID, **how)
     with pytest.raises(KeyboardInterrupt):
         model.fit(reviews.counts, reviews.target)
-    monkeypatch.setattr(search, "fit_setting", lambda *args: (fits.append(args), whole(*args))[1])
+
+    def recorded(*args, **work):
+        fits.append(args)
+        return whole(*args, **work)
+
+    monkeypatch.setattr(search, "fit_setting", recorded)
     model.fit(reviews.counts, reviews.target)
     assert len(fits) == 12
     np.testing.assert_array_equal(

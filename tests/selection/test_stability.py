@@ -75,12 +75,12 @@ def test_an_interrupted_call_continues(corpus, model, found, tmp_path, monkeypat
     few = {"n_jobs": 1, "checkpoint": tmp_path / "halves"}
     done, whole = [], replication.fit_pair
 
-    def interrupted(number, *args):
+    def interrupted(number, *args, **work):
         if number == 4 and number not in done:
             done.append(number)
             raise KeyboardInterrupt
         done.append(number)
-        return whole(number, *args)
+        return whole(number, *args, **work)
 
     monkeypatch.setattr(replication, "fit_pair", interrupted)
     with pytest.raises(KeyboardInterrupt):

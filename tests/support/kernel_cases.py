@@ -22,7 +22,7 @@ from topicfocus.families import (
     Poisson,
 )
 from topicfocus.kernels.compile import kernel
-from topicfocus.kernels.curvature import mix_work
+from topicfocus.kernels.curvature import newton_work
 from topicfocus.kernels.local import LocalCorpus, LocalStats, LocalWork
 from topicfocus.kernels.target_terms import LocalTarget
 
@@ -32,7 +32,7 @@ def entry(helper: Any) -> Any:
     return kernel(getattr(helper, "py_func", helper))
 
 
-mix_work = entry(mix_work)
+newton_work = entry(newton_work)
 #: The directory that `import topicfocus` finds the package in.
 SOURCE_ROOT = Path(topicfocus.__file__).resolve().parents[1]
 
@@ -242,8 +242,8 @@ def local_stats(n_words: int, n_topics: int) -> LocalStats:
 
 @kernel
 def room_for_mixes(n_topics, longest):
-    """`mix_work` as other kernels call it: an entry of its own is compiled three times as long."""
-    return mix_work(n_topics, longest)
+    """`newton_work` as other kernels call it: its own entry point takes three times as long."""
+    return newton_work(n_topics, longest)
 
 
 def numerical_gradient(function, x: np.ndarray, step: float = 1e-5) -> np.ndarray:

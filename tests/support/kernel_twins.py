@@ -106,7 +106,7 @@ def document_statistics(
     return word_topic, evidence, log_theta
 
 
-def mix_value(rows, weight, prior, theta) -> float:
+def log_posterior(rows, weight, prior, theta) -> float:
     """Σ_v c m log(W_v·θ) + Σ_k a_k log θ_k."""
     return float(np.sum(weight * np.log(rows @ theta)) + np.sum(prior * np.log(theta)))
 

@@ -94,7 +94,7 @@ def test_batch_learning_gives_the_same_components(n_topics, doc_prior, word_prio
     np.testing.assert_allclose(components, theirs.components_, rtol=10 * DIGAMMA, atol=1e-8)
 
 
-def test_topic_mixes_of_new_documents_are_the_same():
+def test_topic_proportions_of_new_documents_are_the_same():
     """Its transform starts from γ = 1."""
     corpus = make_counts()
     theirs = sklearn_lda(3, 5, doc_topic_prior=0.7, max_doc_update_iter=STEPS).fit(corpus.counts)

@@ -32,7 +32,8 @@ def result(frame):
 
 def test_a_frame_texts_and_a_file_give_the_same(frame, result, tmp_path):
     frame.to_csv(tmp_path / "r.csv", index=False)
-    from_texts = topicfocus.fit(frame["review"], y=frame["stars"], topics=3, phrases=False)
+    texts = frame["review"].to_numpy().astype(str)
+    from_texts = topicfocus.fit(texts, y=frame["stars"], topics=3, phrases=False)
     from_file = topicfocus.fit(tmp_path / "r.csv", **SETTINGS)
     for other in (from_texts, from_file):
         assert other.metrics == pytest.approx(result.metrics, rel=1e-6)
@@ -206,3 +207,27 @@ def test_the_quick_check_knows_topics_from_noise(frame):
         useless = topicfocus.fit(noise, **SETTINGS)
     found = useless.summary["replication"]
     assert found["documents"] == 120 and len(found["topics"]) < 3
+
+
+def test_topics_are_renamed_and_merged_by_their_numbers(frame, result, tmp_path):
+    corrections = {"rename_topics": {"1": "praise"}, "merge_topics": [[2, 3]]}
+    other = topicfocus.fit(frame, **SETTINGS, **corrections, out=tmp_path / "o")
+    assert other.topics["topic"].tolist() == [1, 2]
+    first = other.summary["topics"][0]
+    assert first["name"] == "praise"
+    assert len({*first["words"]} & {*result.summary["topics"][0]["words"]}) >= 8
+    assert "Documents with much of praise score" in repr(other)
+    named = other.explain("superb masterpiece")["topics"]
+    assert [row["name"] for row in named] == ["praise", None]
+    assert "praise" in command("show", tmp_path / "o").stdout
+    with pytest.raises(SettingError, match="there is no topic 9; topics are 1 to 3"):
+        topicfocus.fit(frame, **SETTINGS, merge_topics=[[1, 9]])
+    with pytest.raises(SettingError, match="must be lists of two or more numbers"):
+        topicfocus.fit(frame, **SETTINGS, merge_topics=[[1]])
+
+
+def test_seeds_are_words_by_name(frame):
+    seeds = {"acting": ["superb", "wonderful", "qqq"]}
+    found = topicfocus.fit(frame, **SETTINGS, seed_words=seeds)
+    (acting,) = [row for row in found.summary["topics"] if row.get("name") == "acting"]
+    assert {"superb", "wonderful"} & set(acting["words"])

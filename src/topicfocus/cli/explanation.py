@@ -13,6 +13,8 @@ from topicfocus.cli.console import printable, printable_values, result_console, 
 from topicfocus.workflow.sentences import percentage, same_decimals, signed, topic_label
 
 _LISTED = 10
+#: Smaller amounts are rounding.
+_NOTHING = 1e-9
 #: Terms of the remainder.
 _TERMS = 6
 #: Most probable classes that are shown, of more than two.
@@ -126,7 +128,8 @@ def _amounts(result: dict[str, Any]) -> Any:
         table.add_row(f"{what}, without words and with them", ends, style="bold")
     table.add_section()
     table.add_row("what the words add, by topic", "")
-    topics = sorted(result["topics"], key=lambda row: -abs(row["amount"]))
+    topics = [row for row in result["topics"] if abs(row["amount"]) > _NOTHING]
+    topics.sort(key=lambda row: -abs(row["amount"]))
     named = [(topic_label(row), row["amount"]) for row in topics]
     _rows(table, named, "topics", number)
     return table

@@ -208,17 +208,17 @@ def _choose(
 ) -> tuple[Choices, Evaluation]:
     """The choices made on validation documents, and how well these are predicted."""
     held = start.held_out
-    held_mixes = topic_proportions(
+    held_theta = topic_proportions(
         held.corpus, state, tolerance=precision.tolerance, n_jobs=data.n_jobs
     )
-    design = held.design(held_mixes)
+    design = held.design(held_theta)
     toward_signs: tuple[float, ...] = (0.0,) * len(data.columns)
     if settings.plan.fixed_coef and not settings.is_low_fidelity:
         # Otherwise η was optimised with the topics, or topics will still be optimised.
         toward_signs = regressions.best_toward_signs(data, design)
     fits = regressions.fits(toward_signs)
     factors = shrinkage_factors(data, fits, design)
-    found = evaluate(data, start, state, regressions.shrunk(fits, factors), held_mixes)
+    found = evaluate(data, start, state, regressions.shrunk(fits, factors), held_theta)
     choices = Choices(
         penalties=start.penalties,
         mean_squares=start.mean_squares,

@@ -100,19 +100,19 @@ def _compare(data: FocusData, starts: Sequence[Start]) -> _Compared:
     some = sample_rows(data.train, MOST_REGRESSED)
     columns = target_columns(data.train.rows(some), data.family)
     scale = [null_deviance(column) for column in data.held_columns]
-    losses, explained, mixes, held = [], [], None, None
+    losses, explained, theta, held = [], [], None, None
     for start in starts:
-        if mixes is not None and mixes.shape[1] != start.state.n_topics:
-            mixes = held = None
+        if theta is not None and theta.shape[1] != start.state.n_topics:
+            theta = held = None
         train, state = start.train.rows(some), start.first_state
         # θ̂ of one inclusion is a good start for the next.
-        mixes = topic_proportions(
-            train.corpus, state, tolerance=TOLERANCE, n_jobs=data.n_jobs, start=mixes
+        theta = topic_proportions(
+            train.corpus, state, tolerance=TOLERANCE, n_jobs=data.n_jobs, start=theta
         )
         held = topic_proportions(
             start.held_out.corpus, state, tolerance=TOLERANCE, n_jobs=data.n_jobs, start=held
         )
-        design, held_design = train.design(mixes), start.held_out.design(held)
+        design, held_design = train.design(theta), start.held_out.design(held)
         of_targets, shares = [], []
         for mine, theirs, unit in zip(columns, data.held_columns, scale, strict=True):
             signs, x = state.coef_rows[mine.where].T, mine.of(design)

@@ -123,9 +123,9 @@ def adapt(inherited: Inherited, problem: Problem) -> ModelState:
     the inherited ones, weighted by the numbers of documents.
     """
     state, n_old = inherited.state, inherited.size
-    mixes = topic_proportions(root_counts(problem.corpus), state, n_jobs=problem.n_jobs)
-    design = problem.design(mixes)
-    before = mixes @ state.coef_rows.T + problem.offsets(state)
+    theta = topic_proportions(root_counts(problem.corpus), state, n_jobs=problem.n_jobs)
+    design = problem.design(theta)
+    before = theta @ state.coef_rows.T + problem.offsets(state)
     k = state.n_topics
     coef = state.coef.reshape(k, -1).copy()
     zeta = None if state.covariate_coef is None else state.covariate_coef.copy()

@@ -89,7 +89,7 @@ class Regressions:
             some = sample_rows(data.train, int(precision.most))
             documents, near = documents.rows(some), None if near is None else near[some]
             columns = target_columns(documents, data.family)
-        mixes = topic_proportions(
+        theta = topic_proportions(
             documents.corpus,
             state,
             tolerance=precision.tolerance,
@@ -97,7 +97,7 @@ class Regressions:
             start=near,
         )
         signs = [start.state.coef_rows[column.where].T for column in columns]
-        return Regressions(columns=columns, design=documents.design(mixes), signs=signs)
+        return Regressions(columns=columns, design=documents.design(theta), signs=signs)
 
     def fits(self, toward_signs: tuple[float, ...]) -> tuple[Linear, ...]:
         """η, b, ζ and thresholds of each target, with these ρ."""
@@ -133,9 +133,9 @@ def fit_toward_signs(column: Column, design: np.ndarray, signs: np.ndarray, rho:
     if rho == 0.0:
         return fit_linear(column, design, SMALL_RIDGE)
     k, weight = len(signs), column.weight
-    mixes, total = design[:, :k], weight.sum()
-    centre = weight @ mixes / total
-    spread = np.einsum("n,nk,nk->k", weight, mixes, mixes) - total * centre**2
+    theta, total = design[:, :k], weight.sum()
+    centre = weight @ theta / total
+    spread = np.einsum("n,nk,nk->k", weight, theta, theta) - total * centre**2
     e = signs[:, 0] / max(float(np.linalg.norm(signs)), 1e-300)
     penalty = SMALL_RIDGE * np.eye(design.shape[1])
     penalty[:k, :k] += rho * max(float(spread.mean()), 0.0) * (np.eye(k) - np.outer(e, e))
@@ -223,14 +223,14 @@ def evaluate(
     start: Start,
     state: ModelState,
     fits: Sequence[Linear],
-    held_mixes: np.ndarray,
+    held_theta: np.ndarray,
 ) -> Evaluation:
     """How well the fits predict the validation documents, given their topic proportions.
 
     The explained deviance is relative to the best constant, and both have the level of these
     documents.
     """
-    design = start.held_out.design(held_mixes)
+    design = start.held_out.design(held_theta)
     explained, variances = [], []
     for fit, column in zip(fits, data.held_columns, strict=True):
         column = replace(column, family=fit.family)
@@ -240,7 +240,7 @@ def evaluate(
         coef = fit.coef[: state.n_topics]
         # Var(η·θ) given the words of a validation document, for each predictor.
         spread = predictor_variance(
-            start.held_out.corpus, replace(state, coef=coef), held_mixes, data.n_jobs
+            start.held_out.corpus, replace(state, coef=coef), held_theta, data.n_jobs
         )
         variances.append(variance_parts(column, predictor, column.of(spread)[:, 0]))
     noise, variance_factor, extra = zip(*variances, strict=True)
@@ -261,11 +261,10 @@ def variance_parts(
 
     δ is the validation error minus the variance of the predictor given the words, at least a tenth
     of the error. The error of n documents is divided by n - 3 rather than n: one degree of freedom
-    for the factor t that they have chosen, and two for the variance of Student's t, since intervals
-    use a normal distribution although δ is an estimate. The Laplace approximation may exceed the
-    error several times where the words determine the target: then only the fraction
-    `variance_factor` of it counts. A family without δ computes its own variance_factor and extra
-    variance (`Family.extra_variance`).
+    for the factor t, which they choose, and two for the variance of Student's t, since intervals
+    use a normal distribution although δ is an estimate. Where the words determine the target, the
+    Laplace approximation may be several times the error; the variance factor reduces it. A family
+    without δ computes variance factor and extra variance itself (`Family.extra_variance`).
     """
     if column.family.noise_variance is None:
         f = predictor[:, 0]

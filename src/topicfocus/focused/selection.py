@@ -224,7 +224,7 @@ def select(
         kept = select_significant_words(amount, count, n_signals=n_signals, **given)
         cost = significance_threshold(amount[count > 0], n_signals)
     else:
-        # Only an inclusion that the user gives says how many tokens are relevant.
+        # An automatic inclusion may exceed the fraction of relevant tokens.
         automatic, vocabulary = settings.inclusion_prior is None, settings.plan.smallest_vocabulary
         more: Any = {"limit": automatic, "n_signals": n_signals, "vocabulary": vocabulary}
         kept = select_words(amount, count, limit, **given, **more)

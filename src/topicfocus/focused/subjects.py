@@ -110,9 +110,9 @@ def find_subjects(problem: Problem, n_subjects: int) -> Subjects:
     problem, weight = problem.with_corpus(corpus), problem.doc_weight
     words = make_problem(corpus, None, n_jobs=problem.n_jobs, doc_weight=weight)
     state = _lda(words, n_subjects)
-    mixes = topic_proportions(corpus, state, tolerance=1e-2, n_jobs=problem.n_jobs)
-    share = np.average(mixes, axis=0, weights=problem.doc_weights)
-    weighted = mixes * problem.doc_weights[:, None]
+    theta = topic_proportions(corpus, state, tolerance=1e-2, n_jobs=problem.n_jobs)
+    share = np.average(theta, axis=0, weights=problem.doc_weights)
+    weighted = theta * problem.doc_weights[:, None]
     uses = transposed_dot(corpus.counts.sqrt(), weighted) + SMOOTHING * share
     return Subjects(lift=uses / uses.sum(axis=1, keepdims=True) / share, share=share)
 

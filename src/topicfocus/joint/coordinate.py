@@ -160,8 +160,8 @@ class CoordinateSolver(Solver):
             # Exactly 0 or 1, so that β and π have disjoint supports (the point mass of Theorem 2).
             kept = old.inclusion > 0.5
             if epoch == self.burn_in + self.anneal:
-                mixes = state.concentration / state.concentration.sum(axis=1, keepdims=True)
-                kept = complete(kept, state.problem, mixes, hyper.inclusion_prior)
+                theta = state.concentration / state.concentration.sum(axis=1, keepdims=True)
+                kept = complete(kept, state.problem, theta, hyper.inclusion_prior)
             return kept.astype(float), None
         progress = (epoch - self.burn_in) / max(self.anneal - 1, 1)
         temperature = self.final_temperature**progress

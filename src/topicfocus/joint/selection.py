@@ -76,7 +76,7 @@ def sort_and_cut(
 
 
 def topic_dependence(
-    problem: Problem, mixes: np.ndarray, columns: np.ndarray, steps: int = 30
+    problem: Problem, theta: np.ndarray, columns: np.ndarray, steps: int = 30
 ) -> np.ndarray:
     """Log likelihood ratio for a dependence of each word's rate on topic proportions.
 
@@ -89,9 +89,9 @@ def topic_dependence(
         return np.zeros(len(columns))
     counts.data *= problem.doc_weights[counts.indices]
     lengths = problem.corpus.doc_lengths * problem.doc_weights
-    average = lengths @ mixes / lengths.sum()
-    relative = mixes / average
-    n_topics = mixes.shape[1]
+    average = lengths @ theta / lengths.sum()
+    relative = theta / average
+    n_topics = theta.shape[1]
     word = np.repeat(np.arange(len(columns)), np.diff(counts.indptr))
     by_token = relative[counts.indices]
     total = np.maximum(np.bincount(word, counts.data, len(columns)), 1e-300)
@@ -110,7 +110,7 @@ def topic_dependence(
 def complete(
     kept: np.ndarray,
     problem: Problem,
-    mixes: np.ndarray,
+    theta: np.ndarray,
     inclusion_prior: float,
     error: float = 0.05,
 ) -> np.ndarray:
@@ -122,10 +122,10 @@ def complete(
     count = problem.word_counts
     dropped = np.flatnonzero(~kept & (count > 0))
     room = inclusion_prior * count.sum() - count[kept].sum()
-    if room <= 0 or len(dropped) == 0 or mixes.shape[1] < 2:
+    if room <= 0 or len(dropped) == 0 or theta.shape[1] < 2:
         return kept
-    ratio = topic_dependence(problem, mixes, dropped)
-    needed = 0.5 * chi2.isf(error / len(count), mixes.shape[1] - 1)
+    ratio = topic_dependence(problem, theta, dropped)
+    needed = 0.5 * chi2.isf(error / len(count), theta.shape[1] - 1)
     order = np.argsort(-ratio / count[dropped], kind="stable")
     kept = kept.copy()
     for i in order[ratio[order] > needed]:

@@ -1,7 +1,7 @@
 """The constrained objective of a document and its exact gradient, by implicit differentiation.
 
 θ̂ is a function of the document's words: the maximiser of
-f(θ) = Σ_v c m log(W_v·θ) + Σ_k a_k log θ_k (`kernels.topic_mix`). The objective of a document is
+f(θ) = Σ_v c m log(W_v·θ) + Σ_k a_k log θ_k (`kernels.proportions`). The objective of a document is
 
     J_d = Σ_t w_t log p(y_t | o + ηᵀθ̂) + f(θ̂).
 
@@ -28,18 +28,18 @@ from topicfocus.families.multiple import Multiple
 from topicfocus.kernels.compile import inlined, kernel
 from topicfocus.kernels.curvature import (
     FEW_TOPICS,
-    MIX_VECTOR,
+    VECTOR,
     factorise_curvature,
-    mix_work,
+    newton_work,
     solve_curvature,
     sum_words,
     words_to_solve,
 )
 from topicfocus.kernels.local import LocalBudget, LocalCorpus, WordTable
+from topicfocus.kernels.proportions import included_words, map_document, pad_document
 from topicfocus.kernels.scratch import ROOM, apart, borrowed, keep
 from topicfocus.kernels.special import log_in_place
 from topicfocus.kernels.target_terms import has_target
-from topicfocus.kernels.topic_mix import included_words, map_document, pad_document
 from topicfocus.kernels.word_sums import gather_document, mixture
 
 #: Relative change √Σ_k Δθ_k²/θ_k of θ̂ since its curvature was factorised. Up to the first limit
@@ -187,7 +187,7 @@ def constrained_documents(
     longest = 1
     for d in range(first, last):
         longest = max(longest, corpus.indptr[d + 1] - corpus.indptr[d])
-    longest += MIX_VECTOR
+    longest += VECTOR
     owned = (
         np.empty(n_topics * longest + ROOM),
         np.empty(longest + ROOM),
@@ -200,7 +200,7 @@ def constrained_documents(
     )
     exponents = np.empty(n_topics + ROOM, dtype=np.int64)
     included = np.empty(longest, dtype=corpus.indices.dtype)
-    scratch = mix_work(n_topics, longest)
+    scratch = newton_work(n_topics, longest)
     rows = borrowed(apart(owned[0])).reshape((n_topics, longest))
     weight, z = borrowed(apart(owned[1])), borrowed(apart(owned[2]))
     slope, response = borrowed(apart(owned[3])), borrowed(apart(owned[4]))

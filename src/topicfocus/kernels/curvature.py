@@ -2,7 +2,7 @@
 
     M = -θθᵀ∘∇²f = A + P Pᵀ,   A = diag(a),   P_kv = √(c m) r_kv,   r_kv = W_vk θ_k / (W_v·θ),
 
-f being that of `kernels.topic_mix` and r the responsibilities. M, topics x topics, stays well
+f being that of `kernels.proportions` and r the responsibilities. M, topics x topics, stays well
 conditioned when a θ_k is tiny. It takes K² n/2 + K³/6 operations. For a document with fewer words
 than topics, the space of its words needs fewer, K n²/2 + n³/6 (Woodbury):
 
@@ -28,7 +28,7 @@ from topicfocus.kernels.word_sums import mixture
 
 #: Words or topics per step of vectorised loops. With AVX-512 and 10 or 50 topics, padding to 16
 #: took a tenth more time, and padding to 4 slightly more.
-MIX_VECTOR = 8
+VECTOR = 8
 #: Value of `words_to_solve` where the factor over topics is faster or more accurate. With fewer
 #: than FEW_TOPICS topics `over` is None, and numba does not compile the factor over words.
 OVER_TOPICS = -1
@@ -44,7 +44,7 @@ _MOST_WORDS = 0.75
 _LARGEST_RATIO = 1e6
 
 
-class MixWork(NamedTuple):
+class NewtonWork(NamedTuple):
     """Work arrays of one thread; those with one entry per topic are padded to whole vectors."""
 
     norm: np.ndarray
@@ -63,10 +63,10 @@ class MixWork(NamedTuple):
 
 
 @helper
-def mix_work(n_topics, longest):
+def newton_work(n_topics, longest):
     """Work arrays for documents of up to `longest` words."""
     width = whole(n_topics)
-    return MixWork(
+    return NewtonWork(
         apart(np.empty(longest + ROOM)),
         apart(np.empty(longest + ROOM)),
         apart(np.empty(longest + ROOM, dtype=np.int64)),
@@ -86,7 +86,7 @@ def mix_work(n_topics, longest):
 @helper
 def whole(n):
     """n rounded up to a multiple of the step of vectorised loops."""
-    return (n + MIX_VECTOR - 1) // MIX_VECTOR * MIX_VECTOR
+    return (n + VECTOR - 1) // VECTOR * VECTOR
 
 
 @helper

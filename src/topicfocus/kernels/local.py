@@ -2,7 +2,7 @@
 
 Responsibilities are a closed form of γ, so that they are computed again instead of stored. With
 e_k = exp(E_q[log θ_k]) and a word's row of weights W_v (β_v for the tight bound and for sLDA,
-β_v^{φ_v} for the paper's bound), the collapsed objective of a document is
+β_v^{φ_v} for bound="paper"), the collapsed objective of a document is
 
     L(γ) = -log B(α) + log B(γ) + Σ_k (α_k - γ_k) E[log θ_k]
            + Σ_v c_v m_v log Σ_k W_vk e_k + Σ_t w_t E_q[log p(y_t | f)],   f_l = o_l + η_l·θ,
@@ -88,7 +88,7 @@ class LocalWork(NamedTuple):
     exact: np.ndarray
     exact_norm: np.ndarray
     sums: np.ndarray
-    push: np.ndarray
+    slope: np.ndarray
     start: np.ndarray
     bits: np.ndarray
     moments: np.ndarray
@@ -104,16 +104,16 @@ class LocalStats(NamedTuple):
 
 
 @helper
-def mix_objective(prior, concentration, log_theta):
+def theta_objective(prior, concentration, log_theta):
     """-log B(α) + log B(γ) + Σ_k (α_k - γ_k) E[log θ_k]; writes E[log θ] into `log_theta`."""
-    return mix_objective_less_prior(prior, concentration, log_theta) - dirichlet_log_normaliser(
+    return theta_objective_less_prior(prior, concentration, log_theta) - dirichlet_log_normaliser(
         prior
     )
 
 
 @helper
-def mix_objective_less_prior(prior, concentration, log_theta):
-    """`mix_objective` without -log B(α), a constant of all documents."""
+def theta_objective_less_prior(prior, concentration, log_theta):
+    """`theta_objective` without -log B(α), a constant of all documents."""
     total = 0.0
     for k in range(prior.shape[0]):
         total += concentration[k]
@@ -128,7 +128,7 @@ def mix_objective_less_prior(prior, concentration, log_theta):
 @helper
 def document_objective(rows, weight, n, prior, concentration, family, target, work):
     """L(γ) without the scale of the rows."""
-    value = mix_objective(prior, concentration, work.exact)
+    value = theta_objective(prior, concentration, work.exact)
     for k in range(prior.shape[0]):
         work.exact[k] = math.exp(work.exact[k])
     mixture(rows, n, work.exact, work.exact_norm)
@@ -163,14 +163,14 @@ def infer_document(rows, weight, n, prior, family, target, concentration, budget
         exp_digamma(concentration, work.e)
         topic_sums(rows, weight, n, work.e, work.norm, work.sums)
         if family is not None and supervised:
-            target_natural_gradient(family, target, concentration, work.moments, work.push)
+            target_natural_gradient(family, target, concentration, work.moments, work.slope)
         change = 0.0
         size = 0.0
         for k in range(n_topics):
             new = prior[k] + work.sums[k]
             if family is not None and supervised:
                 # A step may not cross zero, nor shrink γ_k by more than a factor of ten.
-                new = max(new + work.push[k], 0.1 * concentration[k])
+                new = max(new + work.slope[k], 0.1 * concentration[k])
             change += abs(new - concentration[k])
             size += new
             concentration[k] = new
@@ -196,15 +196,15 @@ def _infer_carefully(rows, weight, n, prior, family, target, concentration, budg
     for _ in range(budget.max_steps):
         exp_digamma(concentration, work.e)
         topic_sums(rows, weight, n, work.e, work.norm, work.sums)
-        target_natural_gradient(family, target, concentration, work.moments, work.push)
+        target_natural_gradient(family, target, concentration, work.moments, work.slope)
         for k in range(n_topics):
             work.start[k] = concentration[k]
-            work.push[k] += prior[k] + work.sums[k] - concentration[k]
+            work.slope[k] += prior[k] + work.sums[k] - concentration[k]
         rate = 1.0
         rose = False
         for _ in range(30):
             for k in range(n_topics):
-                concentration[k] = max(work.start[k] + rate * work.push[k], 0.1 * work.start[k])
+                concentration[k] = max(work.start[k] + rate * work.slope[k], 0.1 * work.start[k])
             after = document_objective(rows, weight, n, prior, concentration, family, target, work)
             if after >= before:
                 before = after
@@ -315,7 +315,7 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
                 words_here, counts_here, times, words.table, rows, work.e, work.norm, out.word_topic
             )
             continue
-        mix = mix_objective_less_prior(prior, gamma, work.exact) - prior_normaliser
+        mix = theta_objective_less_prior(prior, gamma, work.exact) - prior_normaliser
         table = words.table
         add_bound(rows, weight, padded, words_here, counts_here, times, mix, table, work, out)
         if family is not None and has_target(target.weight):

@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topicfocus.kernels.compile import helper, kernel
-from topicfocus.kernels.local import mix_objective_less_prior
+from topicfocus.kernels.local import theta_objective_less_prior
 from topicfocus.kernels.scratch import ROOM, apart
 from topicfocus.kernels.special import (
     dirichlet_log_normaliser,
@@ -213,7 +213,7 @@ def step_documents(
     for d in range(first, last):
         gamma = local.concentration[d]
         times = corpus.doc_weight[d]
-        mix = mix_objective_less_prior(prior, gamma, log_theta) - prior_normaliser
+        mix = theta_objective_less_prior(prior, gamma, log_theta) - prior_normaliser
         out.parts[1] += times * mix
         a, b = corpus.indptr[d], corpus.indptr[d + 1]
         n = b - a

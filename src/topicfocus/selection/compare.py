@@ -11,6 +11,7 @@ import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -181,9 +182,8 @@ def compare_models(
     jobs = n_processes(data, len(splits), n_jobs)
     models = [ready_to_fit(model, random_state, jobs) for model in (first, second)]
     by_name = run_fits(
-        fit_both,
+        partial(fit_both, models=models, data=data, scorer=scorer),
         [[(f"fold-{f}", split)] for f, split in enumerate(splits)],
-        Work(models=models, data=data, scorer=scorer),
         identity=(models, data, splits, scoring),
         checkpoint=checkpoint,
         n_jobs=jobs,
@@ -244,27 +244,20 @@ def _folds(cv: Any, classes: bool, groups: Any, seed: int) -> Any:
     return kind(n_splits=5, n_repeats=3, random_state=seed)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Work:
-    """Common inputs of all folds."""
-
-    models: list[Any]
-    data: Data
-    scorer: Any
-
-
-def fit_both(split: Split, work: Work, shared: dict[Any, Any]) -> Record:
+def fit_both(
+    split: Split, shared: dict[Any, Any], *, models: list[Any], data: Data, scorer: Any
+) -> Record:
     """Fit both models to one fold; their scores, and the loss of every test document."""
-    train, test = (work.data.rows(part) for part in split)
+    train, test = (data.rows(part) for part in split)
     scores, losses = [], []
-    for model in work.models:
+    for model in models:
         fitted = clone(model)
         parts = split_estimator(fitted)
         arrays = accepted(parts.model.fit, train.arrays)
         fitted.fit(train.X, train.y, **parts.named(arrays))
         X = test.X if parts.front is None else parts.front.transform(test.X)
         counted = replace(test, X=X)
-        scores.append(validation_score(parts.model, counted, work.scorer))
+        scores.append(validation_score(parts.model, counted, scorer))
         losses.append(document_losses(parts.model, counted).tolist())
     return {"scores": scores, "losses": losses}
 

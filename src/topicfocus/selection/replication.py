@@ -11,6 +11,7 @@ import math
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -422,21 +423,18 @@ def stability(
     if groups is not None and len(np.unique(np.asarray(groups))) < 2:
         raise ValueError("groups has only one group, which cannot be halved.")
     whole, data, words = _fitted(parts.front, parts.model, data)
-    jobs, inclusion = n_processes(data, n_resamples, n_jobs), None
-    if fix_inclusion:
-        inclusion = chosen_inclusion(whole)
-    pairs = Pairs(
-        model=ready_to_fit(whole, random_state, jobs),
-        data=data,
-        topics=whole.components_,
-        classes=is_classifier(whole),
-        seed=random_state,
-        inclusion=inclusion,
-    )
+    jobs = n_processes(data, n_resamples, n_jobs)
+    inclusion = chosen_inclusion(whole) if fix_inclusion else None
     found = run_fits(
-        fit_pair,
+        partial(
+            fit_pair,
+            model=ready_to_fit(whole, random_state, jobs),
+            data=data,
+            topics=whole.components_,
+            seed=random_state,
+            inclusion=inclusion,
+        ),
         [[(f"pair-{i}", i)] for i in range(n_resamples)],
-        pairs,
         identity=(whole, data, whole.components_, random_state, repr(inclusion)),
         checkpoint=checkpoint,
         n_jobs=jobs,
@@ -481,28 +479,23 @@ def chosen_inclusion(model: Any) -> float | None:
 # ---- pairs of halves -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, kw_only=True)
-class Pairs:
-    """Common inputs of all pairs; `topics` are those of the model of all documents."""
-
-    model: Any
-    data: Data
-    topics: np.ndarray
-    classes: bool
-    seed: int
-    inclusion: float | None
-
-
-def fit_pair(number: int, pairs: Pairs, shared: dict[Any, Any]) -> Record:
+def fit_pair(
+    number: int,
+    shared: dict[Any, Any],
+    *,
+    model: Any,
+    data: Data,
+    topics: np.ndarray,
+    seed: int,
+    inclusion: float | None,
+) -> Record:
     """Fit both halves of a pair; words kept, and topics matched to those of the whole model."""
-    data, rng = pairs.data, np.random.default_rng([pairs.seed, number])
-    parts = [data.rows(part) for part in halves(data, pairs.classes, rng)]
-    options = FitOptions(fixed_inclusion=pairs.inclusion, remainder=False)
-    models = [
-        fit_with(clone(pairs.model), options, part.X, part.y, **part.arrays) for part in parts
-    ]
+    rng = np.random.default_rng([seed, number])
+    parts = [data.rows(part) for part in halves(data, is_classifier(model), rng)]
+    options = FitOptions(fixed_inclusion=inclusion, remainder=False)
+    models = [fit_with(clone(model), options, part.X, part.y, **part.arrays) for part in parts]
     crossed = [effects_in(model, other) for model, other in zip(models, parts[::-1], strict=True)]
-    orders, cosines = zip(*(match_topics(m.components_, pairs.topics) for m in models), strict=True)
+    orders, cosines = zip(*(match_topics(m.components_, topics) for m in models), strict=True)
     matched = list(zip(models, orders, strict=True))
     first, second = (model.components_[order] for model, order in matched)
     # Covariates come after the topics, in their own order.

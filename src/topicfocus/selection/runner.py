@@ -23,7 +23,7 @@ from topicfocus.progress import show_progress
 from topicfocus.selection.resamples import Data
 
 Record = dict[str, Any]
-Fit = Callable[[Any, Any, dict[Any, Any]], Record]
+Fit = Callable[[Any, dict[Any, Any]], Record]
 
 #: Processes are started for more fits times nonzero counts than this. A fit takes about a
 #: microsecond per nonzero, and a new process some 3 seconds to import and to load compiled code.
@@ -55,7 +55,6 @@ def _size(X: Any) -> float:
 def run_fits(
     fit: Fit,
     groups: Sequence[Sequence[tuple[str, Any]]],
-    common: Any,
     *,
     identity: Iterable[Any],
     checkpoint: str | os.PathLike[str] | None,
@@ -67,7 +66,7 @@ def run_fits(
     """The records of all fits by name; those that `checkpoint` has are not computed again.
 
     A group is a list of (name, item). Its fits run one after the other in one process, as
-    ``fit(item, common, shared)``, where `shared` is a dictionary that the fits of a group share.
+    ``fit(item, shared)``, where `shared` is a dictionary that the fits of a group share.
     `identity` is everything that the records depend on. A fit that fails has an "error" in its
     record, unless errors are to be raised.
     """
@@ -76,7 +75,7 @@ def run_fits(
     if checkpoint is not None:
         memory = joblib.Memory(checkpoint, verbose=0)
         call, mark = (
-            memory.cache(_fit_one, ignore=["fit", "item", "common", "shared"]),
+            memory.cache(_fit_one, ignore=["fit", "item", "shared"]),
             fingerprint(identity),
         )
     # Copy on write: compiled code distinguishes arrays that are read-only.
@@ -85,7 +84,7 @@ def run_fits(
     found: dict[str, Record] = {}
     total, failed = sum(map(len, groups)), 0
     with show_progress(title, verbose) as progress:
-        tasks = (run(call, fit, mark, group, common, raise_errors) for group in groups if group)
+        tasks = (run(call, fit, mark, group, raise_errors) for group in groups if group)
         for records in parallel(tasks):
             found |= records
             failed += sum(record["error"] is not None for record in records.values())
@@ -99,14 +98,13 @@ def _run_group(
     fit: Fit,
     mark: str,
     group: Sequence[tuple[str, Any]],
-    common: Any,
     raise_errors: bool,
 ) -> dict[str, Record]:
     records: dict[str, Record] = {}
     shared: dict[Any, Any] = {}
     for name, item in group:
         try:
-            records[name] = {"error": None, **call(fit, mark, name, item, common, shared)}
+            records[name] = {"error": None, **call(fit, mark, name, item, shared)}
         except OSError:  # a full disk or a lost cluster: other fits would fail as well
             raise
         except Exception as error:
@@ -117,11 +115,9 @@ def _run_group(
     return records
 
 
-def _fit_one(
-    fit: Fit, mark: str, name: str, item: Any, common: Any, shared: dict[Any, Any]
-) -> Record:
+def _fit_one(fit: Fit, mark: str, name: str, item: Any, shared: dict[Any, Any]) -> Record:
     """One fit; `mark` and `name` identify its record in a folder."""
-    return fit(item, common, shared)
+    return fit(item, shared)
 
 
 def fingerprint(identity: Iterable[Any]) -> str:

@@ -10,6 +10,7 @@ import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,16 +61,14 @@ _FAILED: Record = {
 }
 
 
-@dataclass(frozen=True, kw_only=True)
-class Work:
-    """Common inputs of all fits of a search."""
-
-    data: Data
-    scorer: Any
-    low_fidelity: bool
-
-
-def fit_setting(item: tuple[Any, Split], work: Work, shared: dict[Any, Any]) -> Record:
+def fit_setting(
+    item: tuple[Any, Split],
+    shared: dict[Any, Any],
+    *,
+    data: Data,
+    scorer: Any,
+    low_fidelity: bool,
+) -> Record:
     """Fit an estimator to the training documents of a fold; its score and metrics.
 
     Counts of the fold and the stages that fits have in common are kept in `shared`.
@@ -78,14 +77,14 @@ def fit_setting(item: tuple[Any, Split], work: Work, shared: dict[Any, Any]) -> 
     parts = split_estimator(estimator)
     model, counting = clone(parts.model), fingerprint([parts.front])
     if counting not in shared:
-        shared[counting] = count_fold(parts.front, work.data, *split)
+        shared[counting] = count_fold(parts.front, data, *split)
     fold: CountedFold = shared[counting]
     stages = shared.setdefault((counting, screening_key(model)), SharedStages())
-    options = FitOptions(low_fidelity=work.low_fidelity, shared=stages)
+    options = FitOptions(low_fidelity=low_fidelity, shared=stages)
     began = time.perf_counter()
     fit_with(model, options, fold.train.X, fold.train.y, **fold.train.arrays)
     fitted = time.perf_counter()
-    score = validation_score(model, fold.test, work.scorer)
+    score = validation_score(model, fold.test, scorer)
     scored = time.perf_counter()
     columns = np.flatnonzero(kept_words(model)) if hasattr(model, "fitted_") else np.zeros(0, int)
     return {
@@ -485,11 +484,9 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
             for part in np.array_split(_by_topics(ready), n_parts)
             for f, split in enumerate(splits)
         ]
-        work = Work(data=data, scorer=self.scorer_, low_fidelity=not self.exact)
         found = run_fits(
-            fit_setting,
+            partial(fit_setting, data=data, scorer=self.scorer_, low_fidelity=not self.exact),
             groups,
-            work,
             identity=(data, splits, estimators, self.scoring, self.exact, self.random_state),
             checkpoint=self.checkpoint,
             n_jobs=jobs,

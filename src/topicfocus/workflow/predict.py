@@ -220,7 +220,8 @@ def as_frame(data: Any, text: str) -> pd.DataFrame | None:
         return data.to_frame(text)
     if isinstance(data, (str, os.PathLike)):
         return None
-    return pd.DataFrame({text: list(data)}, dtype=object)
+    texts = data.tolist() if hasattr(data, "tolist") else list(data)
+    return pd.DataFrame({text: texts}, dtype=object)
 
 
 def _table(

@@ -93,7 +93,8 @@ def open_file(config: Roles, frame: Any = None) -> Any:
     )
     n = len(getattr(table, "files", ()))
     files = f" ({n} files)" if n > 1 else ""
-    log.info(f"Reading {'standard input' if table.path == '-' else table.path}{files} ...")
+    if frame is None:
+        log.info(f"Reading {'standard input' if table.path == '-' else table.path}{files} ...")
     return table
 
 

@@ -155,7 +155,7 @@ def quality_sentence(summary: dict[str, Any]) -> str:
     name, before, after, number = next(
         (metric, before, after, number)
         for metric, before, after, number in _QUALITY
-        if mine.get(metric) is not None
+        if mine.get(metric) is not None and not (metric == "auc" and _is_multiclass(summary))
     )
     sentence = (
         f"In {summary['documents']['test']:,} held-out documents the model {before} "
@@ -171,8 +171,9 @@ def quality_sentence(summary: dict[str, Any]) -> str:
 
 #: For the first metric that a model has: its name, what is before the number and after it.
 _QUALITY = (
-    ("auc", "ranks by the probability of the class with an AUC of", "", lambda v: f"{v:.3f}"),
+    ("auc", "separates the classes with an AUC of", "", lambda v: f"{v:.3f}"),
     ("r2", "explains", " of the variance of {}", percentage),
+    ("accuracy", "predicts the right class for", "", percentage),
     ("deviance", "has a deviance of", " per document", metric),
 )
 
@@ -210,9 +211,9 @@ def topic_cells(summary: dict[str, Any]) -> list[list[str]]:
             return "-"
         return f"{100 * value:+.0f}" if is_class else signed(number(value))
 
-    points = " (points)" if is_class else ""
-    head = ["topic", *(["class"] if multiclass else []), f"difference{points}", "little → much"]
-    table = [[*head, *(["95% interval"] if interval else []), "proportion"]]
+    what = "points" if is_class else "difference"
+    head = ["topic", *(["class"] if multiclass else []), what, "little → much"]
+    table = [[*head, *(["held-out 95%"] if interval else []), "proportion"]]
     for row in rows:
         own = [f"{row['topic']}", *([str(row["class"])] if multiclass else [])]
         own += [difference(row["change"]), f"{ends(row['low'])} → {ends(row['high'])}"]

@@ -260,15 +260,21 @@ function documentList(model, list, chosen, l) {
       el("button", { type: "button", "data-key": "next", disabled: page >= pages - 1, onclick: () => update({ page: page + 1 }) }, "Next")) : null);
 }
 
+/** The terms of the remainder in document d, as far as the page has its text or all its counts. */
+function remainderTermsOf(model, d) {
+  const { data } = model;
+  if (!data.remainder.names) return data.documents.all_words ? remainderOf(model, documentCounts(data, d)).terms : [];
+  const text = data.reading.text ? documentText(data, d) : null;
+  return text === null ? [] : remainderOf(model, remainderCounts(model, spansOf(text, data.reading))).terms;
+}
+
 function documentGiven(model, d) {
   const { data } = model;
   const row = (values, width) => Array.from(values.slice(d * width, (d + 1) * width));
   const given = { offset: row(data.documents.offset, model.L) };
   if (data.covariates && data.documents.covariates) given.covariates = row(data.documents.covariates, data.covariates.names.length);
   if (data.remainder && data.documents.remainder) {
-    const text = data.reading.text ? documentText(data, d) : null;
-    const terms = text === null ? [] : remainderOf(model, remainderCounts(model, spansOf(text, data.reading))).terms;
-    given.remainder = { amounts: row(data.documents.remainder, model.L), terms };
+    given.remainder = { amounts: row(data.documents.remainder, model.L), terms: remainderTermsOf(model, d) };
   }
   return given;
 }

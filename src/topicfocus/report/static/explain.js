@@ -20,7 +20,7 @@ function waterfallRows(model, found, l, parts) {
     shown.push({ name: `${rest.length} more ${more}${rest.length === 1 ? "" : "s"}`, amount: rest.reduce((s, i) => s + i.amount, 0) });
   }
   shown.unshift(...covariateRows(data, found, l));
-  if (data.remainder) shown.push({ name: "remainder: what all words and pairs add", amount: found.remainder.amounts[l] });
+  if (data.remainder) shown.push({ name: "remainder (all words and pairs)", amount: found.remainder.amounts[l] });
   const rows = [{ name: "without words", from: null, to: found.base[l], total: true }];
   let at = found.base[l];
   for (const item of shown) {
@@ -63,15 +63,15 @@ function waterfall(model, found, l) {
     remainderTerms(model, found, l));
 }
 
-/** The strongest terms of the remainder, to be opened. */
+/** The terms with the largest contributions to the remainder, in a part that opens. */
 function remainderTerms(model, found, l) {
   const { remainder } = model.data;
   if (!remainder) return null;
   const terms = [...found.remainder.terms].sort((a, b) => Math.abs(b.amounts[l]) - Math.abs(a.amounts[l]));
   const cut = remainder.kept < remainder.total ? ` The page keeps the ${format(remainder.kept)} strongest of ${format(remainder.total)} coefficients, which changes scores by at most ${format(remainder.error)} in its documents.` : "";
   return el("details", { class: "more", id: "remainder" },
-    el("summary", {}, `Remainder ${signed(found.remainder.amounts[l])}: its strongest terms`),
-    el("p", { class: "note" }, `A linear model of what the topics leave, on all words and pairs of words, function words included.${cut}`),
+    el("summary", {}, `Remainder ${signed(found.remainder.amounts[l])}: its largest contributions`),
+    el("p", { class: "note" }, `A linear model of the residuals of the topics, on all words and pairs of words, function words included.${cut}`),
     terms.length ? el("table", {}, el("tbody", {}, terms.slice(0, SHOWN_PARTS).map((term) => el("tr", {},
       el("th", { scope: "row" }, brief(term.name, 40)), el("td", { class: "number" }, signed(term.amounts[l]))))))
       : el("p", { class: "note" }, "The text of this document is not in the page, so its terms cannot be listed."));

@@ -44,12 +44,12 @@ function figuresCard(model) {
   return card("Metrics", parts.length ? parts : el("p", { class: "muted" }, "The documents of this page have no target."), completenessNote(model));
 }
 
-/** How much of what the text tells about the target the topics capture. */
+/** The completeness of the topics. */
 function completenessNote(model) {
   const found = model.data.completeness;
   if (!found || found.share === null) return null;
   if (!model.data.remainder) return el("p", { class: "note", id: "completeness" }, "A remainder of all words and pairs of words did not predict validation documents better than the topics alone, so the model has none.");
-  return el("p", { class: "note", id: "completeness" }, `Completeness: the topics capture ${percent(found.share)} ± ${percent(found.error)} of what the text tells about the target (deviance explained in ${found.documents} documents: ${fixed(found.topics, 3)} by the topics, ${fixed(found.both, 3)} with the remainder).`);
+  return el("p", { class: "note", id: "completeness" }, `Completeness: the topics capture ${percent(found.share)} ± ${percent(found.error)} of the deviance that the text explains (${found.documents} documents; deviance explained: ${fixed(found.topics, 3)} by the topics, ${fixed(found.both, 3)} with the remainder).`);
 }
 
 /** Training curves: axis, title, note, and the smallest range of the axis. */

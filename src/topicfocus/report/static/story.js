@@ -148,7 +148,7 @@ function inWords(name, value, target) {
 }
 
 function figuresStory(model, l) {
-  const { data } = model;
+  const { data } = model, { completeness } = data;
   const kept = keptWords(model), all = data.words.names.length;
   const words = kept < all ? `${fixed(kept, 0)} of ${fixed(all, 0)} words` : `All ${fixed(all, 0)} words`;
   const t = data.predictors[l].target, found = data.evaluation[t];
@@ -158,7 +158,8 @@ function figuresStory(model, l) {
   const value = (row) => (SHARES.includes(name) ? percent(row[name]) : fixed(row[name], 2));
   const others = rows.slice(1).filter(([, row]) => row[name] !== undefined).map(([who, row]) => `${who} ${value(row)}`);
   const where = data.held_out ? `on ${fixed(found.n, 0)} held-out documents` : `on ${fixed(found.n, 0)} documents, which may include training documents`;
-  return el("p", {}, el("strong", {}, "How well it predicts: "), `${words} reach ${name} `, el("strong", { id: "headline", "data-tip": MEANING[name] || null }, value(own)), inWords(name, own[name], data.targets[t]), ` ${where}`, others.length ? `; ${others.join(", ")}` : "", ".");
+  return el("p", {}, el("strong", {}, "How well it predicts: "), `${words} reach ${name} `, el("strong", { id: "headline", "data-tip": MEANING[name] || null }, value(own)), inWords(name, own[name], data.targets[t]), ` ${where}`, others.length ? `; ${others.join(", ")}` : "", ".",
+    completeness && completeness.share !== null ? ` The topics capture ${percent(completeness.share)} ± ${percent(completeness.error)} of the deviance that the text explains.` : "");
 }
 
 /** Results of a stability check about the whole model. */

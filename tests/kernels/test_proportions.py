@@ -16,6 +16,7 @@ from kernel_cases import (
 )
 from scipy.special import softmax
 
+from topicfocus.counts import Rows
 from topicfocus.kernels.constrained import many_topics, map_documents
 from topicfocus.kernels.curvature import (
     factorise,
@@ -24,11 +25,11 @@ from topicfocus.kernels.curvature import (
     words_to_solve,
 )
 from topicfocus.kernels.local import LocalBudget, WordTable
-from topicfocus.kernels.topic_mix import map_document, mix_value
+from topicfocus.kernels.proportions import log_posterior, map_document
 
 factorise, solve_factorised = entry(factorise), entry(solve_factorised)
 scaled_curvature, words_to_solve = entry(scaled_curvature), entry(words_to_solve)
-map_document, mix_value = entry(map_document), entry(mix_value)
+map_document, log_posterior = entry(map_document), entry(log_posterior)
 
 BUDGET = LocalBudget(50, 1e-8)
 
@@ -63,14 +64,16 @@ def test_value_and_derivatives(document: Document):
     rows, weight = document.kernel_rows()
     work = room_for_mixes(document.n_topics, document.n + 3)
     size = 1.0 + document.weight.sum() + document.prior.sum()
-    value = mix_value(rows, weight, document.n, document.prior, theta, work)
-    expected = reference.mix_value(document.rows, document.weight, document.prior, theta)
+    value = log_posterior(rows, weight, document.n, document.prior, theta, work)
+    expected = reference.log_posterior(document.rows, document.weight, document.prior, theta)
     assert abs(value - expected) <= 1e-12 * size
     scratch = (work.norm, work.bend, work.middle, work.gradient, work.matrix)
     scaled_curvature(rows, weight, document.n, document.prior, theta, *scratch)
 
     def function(x):
-        return reference.mix_value(document.rows, document.weight, document.prior, theta * (1 + x))
+        return reference.log_posterior(
+            document.rows, document.weight, document.prior, theta * (1 + x)
+        )
 
     origin = np.zeros(document.n_topics)
     gradient = numerical_gradient(function, origin, 1e-3)
@@ -99,8 +102,8 @@ def test_equals_the_long_fixed_point(document: Document):
     expected = reference.map_document(document.rows, document.weight, document.prior)
     np.testing.assert_allclose(theta, expected, atol=1e-6)
     # Where the fixed point has not arrived, Newton must be at least as high.
-    here = reference.mix_value(document.rows, document.weight, document.prior, theta)
-    there = reference.mix_value(document.rows, document.weight, document.prior, expected)
+    here = reference.log_posterior(document.rows, document.weight, document.prior, theta)
+    there = reference.log_posterior(document.rows, document.weight, document.prior, expected)
     assert here >= there - 1e-12 * (1.0 + abs(there))
 
 
@@ -112,7 +115,7 @@ def test_equals_a_generic_optimiser(document: Document):
 
     def cost(logits):
         mix = softmax(logits)
-        value = reference.mix_value(document.rows, document.weight, document.prior, mix)
+        value = reference.log_posterior(document.rows, document.weight, document.prior, mix)
         slope = document.prior.copy()
         if document.n:
             slope += document.weight @ reference.responsibilities(document.rows, mix)
@@ -158,7 +161,9 @@ def test_every_step_rises(document: Document, steps):
     for budget in range(steps + 1):
         theta, taken = solve(document, budget=LocalBudget(budget, 1e-8))
         assert taken <= max(budget, 1)
-        values.append(reference.mix_value(document.rows, document.weight, document.prior, theta))
+        values.append(
+            reference.log_posterior(document.rows, document.weight, document.prior, theta)
+        )
     slack = 1e-12 * (1.0 + np.abs(values).max())
     assert np.all(np.diff(values) >= -slack)
 
@@ -188,7 +193,7 @@ def test_one_topic(document: Document):
     seed=st.integers(0, 2**32 - 1),
 )
 def test_map_documents(lengths, n_topics, seed):
-    """Each document by itself, other documents left alone."""
+    """All documents at once are the same as each by itself."""
     rng = np.random.default_rng(seed)
     n_words = 10
     words = [rng.choice(n_words, size=length, replace=False) for length in lengths]
@@ -200,14 +205,12 @@ def test_map_documents(lengths, n_topics, seed):
     prior = rng.uniform(0.2, 2.0, size=n_topics)
     start = np.tile(prior / prior.sum(), (len(lengths), 1))
     theta = start.copy()
-    last = len(lengths) - 1
-    arguments = ((indptr, indices, counts), WordTable(table, multiplicity), prior)
-    map_documents(0, last, *arguments, theta, BUDGET)
-    assert np.array_equal(theta[last], start[last])
-    map_documents(last, last + 1, *arguments, theta, BUDGET)
+    arguments = WordTable(table, multiplicity), prior
+    map_documents(Rows(indptr, indices, counts), *arguments, theta, BUDGET)
     for d in range(len(lengths)):
-        map_documents(d, d + 1, *arguments, start, BUDGET)
         here = slice(indptr[d], indptr[d + 1])
+        alone = Rows(indptr[d : d + 2] - indptr[d], indices[here], counts[here])
+        map_documents(alone, *arguments, start[d : d + 1], BUDGET)
         document = Document(
             table[indices[here]],
             counts[here] * multiplicity[indices[here]],

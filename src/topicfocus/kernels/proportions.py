@@ -43,7 +43,7 @@ _ROUNDING = 1e-7
 
 
 @helper
-def mix_value(rows, weight, n, prior, theta, work):
+def log_posterior(rows, weight, n, prior, theta, work):
     """f(θ)."""
     mixture(rows, n, theta, work.norm)
     log_in_place(work.norm, n, work.bits)
@@ -157,7 +157,7 @@ def line_search(rows, weight, n, prior, theta, value, work):
             total += work.trial[k]
         for k in range(theta.shape[0]):
             work.trial[k] /= total
-        after = mix_value(rows, weight, n, prior, work.trial, work)
+        after = log_posterior(rows, weight, n, prior, work.trial, work)
         if after > value:
             for k in range(theta.shape[0]):
                 theta[k] = work.trial[k]
@@ -222,7 +222,7 @@ def map_document(rows, weight, n, prior, theta, budget, over, work):
             continue
         fresh = True
         if math.isnan(value):
-            value = mix_value(rows, weight, n, prior, theta, work)
+            value = log_posterior(rows, weight, n, prior, theta, work)
         before = value
         value = line_search(rows, weight, n, prior, theta, before, work)
         if value == before:
