@@ -45,7 +45,7 @@ SMALL_P = 0.05
 LEAST_DIFFERENCE = 1.0
 #: A phrase is dropped if this proportion of its documents have one longer phrase that contains it.
 FRAGMENT = 0.7
-_LEAST_BUCKETS, _MOST_BUCKETS = 1 << 14, 1 << 21
+_LEAST_BUCKETS, _MOST_BUCKETS = 1 << 14, 1 << 20
 _LOW_32 = (1 << 32) - 1
 
 
@@ -124,11 +124,11 @@ def frequent_grams(
 
 
 def _sum_frequencies(parts: Iterable[Frequencies]) -> Frequencies:
-    """The sum of frequencies; every 16 parts are merged, so that memory is bounded."""
+    """The sum of frequencies; every 4 parts are merged, so that memory is bounded."""
     waiting: list[Frequencies] = []
     for part in parts:
         waiting.append(part)
-        if len(waiting) == 16:
+        if len(waiting) == 4:
             waiting = [_merged(waiting)]
     return _merged(waiting)
 

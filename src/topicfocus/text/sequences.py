@@ -27,7 +27,7 @@ from topicfocus.text.tokenizer import TokenRule, kernel_rule, special_pairs
 #: Slots of a new table of words: enough for most chunks.
 _SLOTS = 1 << 16
 #: Bytes of word ids that stay in memory; more are written to a temporary file.
-IN_MEMORY = 1 << 25
+IN_MEMORY = 1 << 24
 #: Documents whose tokens are lists of strings at a time, which take more room than their text.
 _DOCUMENTS_AT_ONCE = 1024
 
