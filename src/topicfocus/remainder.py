@@ -29,8 +29,8 @@ from scipy.optimize import minimize
 from topicfocus.glm import Column, deviance, level_beside, likelihood_rows
 
 #: Penalties that are compared, from strong to weak, in units of the curvature that a document adds
-#: to the likelihood (1 for a number in standard deviations of its noise). With 400 to 1,600
-#: documents weaker ones won on validation documents by chance, and lost elsewhere.
+#: to the likelihood (1 for a number in standard deviations of its noise). With 400 to 800
+#: documents weaker ones sometimes won on validation documents by chance, and lost elsewhere.
 PENALTIES = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0)
 #: The path ends when so many weaker penalties in a row did not predict better.
 PATIENCE = 2
