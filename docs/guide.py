@@ -31,6 +31,8 @@ PROGRAMS = {
     "paper": ("paper",),
 }
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.M | re.S)
+#: How long a fit took, which depends on the machine.
+SECONDS = re.compile(r"; fitted in [\d.,]+ s")
 #: A block of Python whose output is shown below.
 SHOWN = re.compile(r"^```python\n(.*?)^```\n\n<!-- output -->\n```text\n(.*?)^```", re.M | re.S)
 
@@ -52,8 +54,9 @@ def run(
             out = io.StringIO()
             with contextlib.redirect_stdout(out):
                 exec(compile(change(code), f"{page}.md, block {number}", "exec"), space)
+            shown = SECONDS.sub("", out.getvalue())
             printed[page].append(
-                "\n".join(line.rstrip() for line in out.getvalue().strip("\n").splitlines())
+                "\n".join(line.rstrip() for line in shown.strip("\n").splitlines())
             )
     return printed
 
