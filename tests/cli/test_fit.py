@@ -101,7 +101,6 @@ def test_kinds_of_target(reviews, tmp_path, kind):
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
     assert result["target"]["kind"] == kind
-    # "topics alone" follows the model where it has a remainder.
     mine, *_, words, constant = result["held_out"].values()
     figure = {"ordinal": "accuracy", "count": "deviance", "classes": "log_loss"}[kind]
     better = (lambda a, b: a > b) if figure == "accuracy" else (lambda a, b: a < b)

@@ -12,20 +12,11 @@ from typing import Any
 import numpy as np
 
 import topicfocus
+import topicfocus.estimators
 from topicfocus.datasets import make_reviews
 from topicfocus.persistence import HEADER
 
-OTHERS = {
-    "TokenCounter",
-    "TopicSearchCV",
-    "compare_models",
-    "load",
-    "open_counts",
-    "save",
-    "stability",
-    "write_counts",
-}
-MODELS = tuple(name for name in topicfocus.__all__ if name not in OTHERS)
+MODELS = tuple(topicfocus.estimators.__all__)
 REVIEWS = make_reviews(60, doc_length=25, random_state=5)
 RNG = np.random.default_rng(5)
 LABELS = np.where(REVIEWS.target > np.median(REVIEWS.target), "good", "bad")

@@ -38,6 +38,7 @@ GIVEN = {
     "selection": "predictive",
     "test_share": "0",
     "baseline": None,
+    "remainder": None,
     "stability": "5",
     "seed": "3",
     "class_weight": "spam=5,ham=1.5",
@@ -67,9 +68,9 @@ GIVEN = {
 def test_every_option_of_fit_reaches_its_field():
     arguments = ["fit", "a.csv", "b.csv"]
     for name, value in GIVEN.items():
-        flag = {"baseline": "no-baseline", "lowercase": "keep-case", "phrases": "no-phrases"}.get(
-            name, name
-        )
+        flag = {"lowercase": "keep-case"}.get(name, name)
+        if name in ("baseline", "phrases", "remainder"):
+            flag = f"no-{name}"
         arguments += [f"--{flag.replace('_', '-')}", *([] if value is None else [value])]
     assert {one.name for one in options_of(FitConfig)} == {*GIVEN, "file"}
     found = make_config(build_parser().parse_args(arguments))
@@ -89,6 +90,7 @@ def test_every_option_of_fit_reaches_its_field():
         inclusion_prior=0.25,
         test_share=0.0,
         baseline=False,
+        remainder=False,
         stability=5,
         seed=3,
         class_weight={"spam": 5.0, "ham": 1.5},

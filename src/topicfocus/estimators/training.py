@@ -195,10 +195,10 @@ def useless_fit_messages(model: Any) -> list[str]:
 def empty_topics(fitted: Fitted) -> list[int]:
     """Topics of a focused model with hardly any predicted difference, or of a single word.
 
-    Topics with a name are what the user wants them to be.
+    Topics with a name are what the user wants them to be, and there are no fewer than two topics.
     """
     effects = training_effects(fitted) if fitted.selects and not fitted.is_joint else None
-    if effects is None or fitted.state.n_topics < 2:
+    if effects is None or fitted.state.n_topics <= 2:
         return []
     size = np.abs(effects[:, 1] - effects[:, 0]).max(axis=1)
     small = size < _SMALL_EFFECT * size.max()

@@ -50,7 +50,8 @@ def completeness_summary(inputs: Inputs, extras: Any) -> dict[str, Any] | None:
         documents = fitted.documents(inputs.counts, None, extras.exposure, extras.covariates)
         documents = replace(documents, target=inputs.codes)
         tested = held_out_completeness(fitted, documents, inputs.model.n_jobs)
-        found, which = tested or found, "held-out"
+        if tested is not None:
+            found, which = tested, "held-out"
     return {**found._asdict(), "documents": which}
 
 
