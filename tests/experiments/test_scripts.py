@@ -8,11 +8,9 @@ import effect_intervals
 import explanations
 import frontier
 import intervals
-import numpy as np
 import planted
 import pytest
 import reading_topics
-import remainder
 import runner
 import show_themes
 import stable_selection
@@ -97,15 +95,3 @@ def test_tables_of_topics(capsys):
     for name in ("yelp", "imdb"):
         page = show_themes.section(name)
         assert page.count("\n| ") == 4  # a header and three topics
-
-
-def test_the_remainder_and_its_page(tmp_path, monkeypatch):
-    texts = [f"{'good' if i % 2 else 'bad'} film number{i % 7} seen" for i in range(300)]
-    target = np.array([i % 2 + 0.1 * (i % 7) for i in range(300)])
-    monkeypatch.setattr(remainder, "read", lambda name: (texts, target))
-    monkeypatch.setattr(remainder, "load", load)
-    monkeypatch.setattr(remainder, "PAGE", tmp_path / "page.md")
-    records = [{**task, **remainder.work(task)} for task in ({"data": "yelp", "split": 0},)]
-    assert records[0]["same topics"] and abs(records[0]["level"]) < 1e-6
-    remainder.page(records)
-    assert "| yelp | RMSE | 1 |" in (tmp_path / "page.md").read_text()
