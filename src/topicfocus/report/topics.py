@@ -54,7 +54,9 @@ def topic_summary(
     prior = state.doc_topic_prior
     given = _given_names(inputs.model, labels.topics, state.n_topics)
     return {
-        "number": topic_numbers(fitted, state.coef_rows.T if effects is None else effects.change),
+        "number": topic_numbers(
+            inputs.model, state.coef_rows.T if effects is None else effects.change
+        ),
         "names": [given.get(k, name) for k, name in enumerate(_default_names(inputs))],
         "named": [k in given for k in range(state.n_topics)],
         "coef": state.coef_rows.T,
@@ -69,13 +71,17 @@ def topic_summary(
     }
 
 
-def topic_numbers(fitted: Fitted, change: np.ndarray) -> list[int]:
+def topic_numbers(model: Any, change: np.ndarray) -> list[int]:
     """The number of each topic, from 1, in the order of `workflow.summary.topic_rows`.
 
-    The topic with the largest increase of the first target has the number 1. For more than two
-    classes, topics are ordered by the class that they increase most, then by this increase.
+    A model that the workflow has fitted keeps its numbers. Otherwise the topic with the largest
+    increase of the first target has the number 1. For more than two classes, topics are ordered by
+    the class that they increase most, then by this increase.
     """
-    own = change[:, fitted.parts[0].where]
+    kept = getattr(model, "shown_components_", None)
+    if kept is not None and sorted(kept) == list(range(len(change))):
+        return (np.argsort(kept) + 1).tolist()
+    own = change[:, model.fitted_.parts[0].where]
     best = own.argmax(axis=1)
     order = np.lexsort((-own[np.arange(len(own)), best], best))
     return (np.argsort(order) + 1).tolist()
