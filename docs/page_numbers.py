@@ -171,8 +171,25 @@ def compared() -> list[str]:
 
 
 def short_comparison() -> str:
-    """Held-out error beside the strongest linear model and LDA."""
+    """Held-out error beside the strongest linear model, and LDA where that was compared."""
+    if not compared():
+        return remainder()
     return _comparison({name: MODELS[name] for name in NEEDED})
+
+
+def remainder() -> str:
+    """Held-out error of topics alone and with the remainder, and of the linear model."""
+    done, rows = records("remainder"), []
+    for data in NAMES:
+        mine = [record for record in done if record["data"] == data]
+        if len(mine) < 2:
+            continue
+        cells = []
+        for model in ("topics", "remainder", "regression"):
+            values = [record[model] for record in mine]
+            cells.append(f"{np.mean(values):.3f} ({np.std(values, ddof=1):.3f})")
+        rows.append([f"{NAMES[data]}, {ERRORS.get(data, 'AUC ↑')}", *cells, len(mine)])
+    return markdown(["data, metric", "topics", "topics and remainder", "linear", "splits"], rows)
 
 
 def comparison() -> str:
@@ -220,6 +237,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "frontier": frontier,
     "stable": stable,
     "short-comparison": short_comparison,
+    "remainder": remainder,
     "comparison": comparison,
     "readability": readability,
     "paired": paired,
