@@ -177,6 +177,20 @@ def short_comparison() -> str:
     return _comparison({name: MODELS[name] for name in NEEDED})
 
 
+def paired_remainder() -> str:
+    """Paired differences from the linear model in the remainder's experiment."""
+    done, rows = records("remainder"), []
+    for data in NAMES:
+        mine, cells = [record for record in done if record["data"] == data], []
+        for model in ("topics", "remainder"):
+            gap = np.array([record[model] - record["regression"] for record in mine])
+            if len(gap) > 1:
+                cells.append(f"{gap.mean():+.3f} ± {gap.std(ddof=1) / np.sqrt(len(gap)):.3f}")
+        if cells:
+            rows.append([f"{NAMES[data]}, {ERRORS.get(data, 'AUC ↑')}", *cells])
+    return markdown(["data, metric", "topics - linear", "topics and remainder - linear"], rows)
+
+
 def remainder() -> str:
     """Held-out error of topics alone and with the remainder, and of the linear model."""
     done, rows = records("remainder"), []
@@ -193,8 +207,8 @@ def remainder() -> str:
 
 
 def comparison() -> str:
-    """Held-out error of all models."""
-    return _comparison(MODELS)
+    """Held-out error of all models; without results of these, of the remainder's experiment."""
+    return _comparison(MODELS) if compared() else remainder()
 
 
 def _comparison(models: dict[str, str]) -> str:
@@ -212,6 +226,8 @@ def _comparison(models: dict[str, str]) -> str:
 
 def paired() -> str:
     """Paired differences from the linear model, with standard errors."""
+    if not compared():
+        return paired_remainder()
     rows, others = [], [model for model in MODELS if model != "linear"]
     for data in compared():
         linear, cells = scores(data, "linear"), []
