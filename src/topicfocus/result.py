@@ -187,6 +187,10 @@ class Result:
     def explorer(self) -> Explorer:
         """The explorer: one HTML page with topics, words and the held-out documents.
 
+        Returns
+        -------
+        topicfocus.report.Explorer
+
         Examples
         --------
         >>> import topicfocus
@@ -219,8 +223,8 @@ class Result:
         >>> from topicfocus.datasets import make_reviews
         >>> reviews = make_reviews(200, random_state=0)
         >>> result = topicfocus.fit(reviews.texts, y=reviews.target, topics=2, phrases=False)
-        >>> result.plot().get_xlabel()
-        'predicted target, from little to much of the topic'
+        >>> len(result.plot().get_yticks()) == len(result.topics)
+        True
         """
         from topicfocus.report import plot_effects
 

@@ -111,7 +111,7 @@ def test_keep_and_drop_by_name_and_number(reviews):
     ):
         with pytest.raises((ValueError, TypeError), match=message):
             FocusedTopicRegressor(keep_words=words).fit(frame, reviews.target)
-    with pytest.raises(ValueError, match="X has no column names"):
+    with pytest.raises(ValueError, match="columns of X have no names"):
         FocusedTopicRegressor(keep_words=["film"]).fit(reviews.counts, reviews.target)
     with pytest.raises(ValueError, match="both in keep_words and in drop_words"):
         FocusedTopicRegressor(keep_words=[3], drop_words=[3]).fit(reviews.counts, reviews.target)

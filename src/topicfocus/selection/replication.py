@@ -313,13 +313,17 @@ class Stability:
         return [str(word) for word in given]
 
     def __str__(self) -> str:
-        index, many = self.index, len(self.stable_words())
+        index, many, false = self.index, len(self.stable_words()), self.false_words()
+        bound = ""  # a bound above the number of words says nothing
+        if false < many:
+            bound = (
+                f"; of these, at most {false:.1f} are expected to have a low selection probability"
+            )
         lines = [
             f"Stability over {self.n_resamples} pairs of halves",
             f"  words: Nogueira's index {index.value:.2f}; disjoint halves have "
             f"{self.disjoint_jaccard:.0%} of their words in common (Jaccard)",
-            f"  {many} words are kept in {OFTEN:.0%} of the halves; of these, at most "
-            f"{self.false_words():.1f} are expected to have a low selection probability",
+            f"  {many} words are kept in {OFTEN:.0%} of the halves{bound}",
             f"  correlation of the predictions of two halves: {self.correlation:.2f}",
         ]
         names = self._names(None)

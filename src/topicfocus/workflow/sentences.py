@@ -213,12 +213,13 @@ def topic_cells(summary: dict[str, Any]) -> list[list[str]]:
 
     what = "points" if is_class else "difference"
     head = ["topic", *(["class"] if multiclass else []), what, "little → much"]
-    table = [[*head, *(["held-out 95%"] if interval else []), "proportion"]]
+    table = [[*head, *(["held-out (95%)"] if interval else []), "proportion"]]
     for row in rows:
         own = [f"{row['topic']}", *([str(row["class"])] if multiclass else [])]
         own += [difference(row["change"]), f"{ends(row['low'])} → {ends(row['high'])}"]
         if interval:
-            own.append(f"{difference(row['lower'])} to {difference(row['upper'])}")
+            ends95 = f"{difference(row['lower'])} to {difference(row['upper'])}"
+            own.append(f"{difference(row['estimate'])} ({ends95})")
         table.append([*own, percentage(row["share"])])
     return table
 
