@@ -314,7 +314,7 @@ class Stability:
 
     def __str__(self) -> str:
         index, many, false = self.index, len(self.stable_words()), self.false_words()
-        bound = ""  # a bound above the number of words is of no use
+        bound = ""  # a bound above the number of words bounds nothing
         if false < many:
             bound = (
                 f"; of these, at most {false:.1f} are expected to have a low selection probability"
