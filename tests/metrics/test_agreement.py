@@ -48,7 +48,7 @@ def test_errors():
     topics = np.ones((2, 3)) / 3
     with pytest.raises(ValueError, match="coef has 3 values but components has 2 topics"):
         target_agreement(topics, [1, 2, 3], np.ones((4, 3)), [1, 2, 3, 4])
-    with pytest.raises(ValueError, match="coef must be finite"):
+    with pytest.raises(ValueError, match="coef contains NaN"):
         target_agreement(topics, [1, np.nan], np.ones((4, 3)), [1, 2, 3, 4])
     with pytest.raises(ValueError, match="counts has 2 words"):
         target_agreement(topics, [1, 2], np.ones((4, 2)), [1, 2, 3, 4])

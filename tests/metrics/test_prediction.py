@@ -40,21 +40,6 @@ def test_calibration_error_counts_weights_like_copies():
     assert one == pytest.approx(calibration_error(y[twice], both[twice], [0, 1], n_groups=4))
 
 
-@pytest.mark.parametrize(
-    ("target", "prediction", "message"),
-    [
-        ([1, 2], [1, 2, 3], "target has 2 values but prediction has 3"),
-        ([], [], "at least one value"),
-        (np.ones((2, 2)), [1, 2], r"target must have one value .* got shape \(2, 2\)"),
-        ([1, 2], [1, np.nan], "prediction must be finite, but row 1 is nan"),
-        ([np.inf, 2], [1, 2], "target must be finite, but row 0 is inf"),
-    ],
-)
-def test_rmse_refuses(target, prediction, message):
-    with pytest.raises(ValueError, match=message):
-        rmse(target, prediction)
-
-
 def test_a_weight_counts_copies():
     rng = np.random.default_rng(0)
     y, x = rng.normal(size=20), rng.normal(size=20)

@@ -36,10 +36,8 @@ def test_selection_is_never_nan(inclusion, relevant, expected):
 @pytest.mark.parametrize(
     ("inclusion", "relevant", "message"),
     [
-        ([0.5, 1], [True], "inclusion has 2 words but relevant has 1"),
-        ([[0.5, 1]], [True, False], r"got shapes \(1, 2\) and \(2,\)"),
-        ([0.5, 1.2], [True, False], r"inclusion must be in \[0, 1\], but word 1 is 1.2"),
-        ([np.nan, 1], [True, False], "word 0 is nan"),
+        ([0.5, 1], [True], "inconsistent numbers of samples"),
+        ([0.5, 1.2], [True, False], r"inclusion must be in \[0, 1\]"),
         ([0.5, 1, 0], [0, 1, 2], "relevant must be a mask"),
     ],
 )
@@ -78,10 +76,9 @@ def test_diversity_by_hand():
 @pytest.mark.parametrize(
     ("components", "message"),
     [
-        ([0.5, 0.5], r"components must be topics x words, got shape \(2,\)"),
-        (np.ones((0, 3)), r"got shape \(0, 3\)"),
-        ([[0.5, 0.5], [-0.1, 1.1]], "topic 1, word 0 is -0.1"),
-        ([[0.5, np.nan]], "topic 0, word 1 is nan"),
+        ([0.5, 0.5], "Expected 2D array"),
+        ([[0.5, 0.5], [-0.1, 1.1]], "Negative values"),
+        ([[0.5, np.nan]], "components contains NaN"),
         ([[0.5, 0.5], [0, 0]], "topic 1 of components has no words"),
     ],
 )
@@ -95,12 +92,10 @@ def test_bad_topics(components, message):
 def test_bad_background_and_top_n():
     with pytest.raises(ValueError, match=r"components has 2 words but background has shape \(3,\)"):
         channel_overlap([[0.5, 0.5]], [1, 0, 0])
-    with pytest.raises(ValueError, match="background must be finite and >= 0, but word 1 is nan"):
+    with pytest.raises(ValueError, match="background contains NaN"):
         channel_overlap([[0.5, 0.5]], [1, np.nan])
     with pytest.raises(ValueError, match="top_n must be at least 1, got 0"):
         topic_diversity([[1.0]], top_n=0)
-    with pytest.raises(TypeError, match=r"top_n must be a whole number, got 1\.5"):
-        topic_diversity([[1.0]], top_n=1.5)
 
 
 def test_matched_topics_are_one_to_one():

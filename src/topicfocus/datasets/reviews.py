@@ -2,68 +2,31 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from topicfocus.datasets import themes
-from topicfocus.datasets.synthetic import (
-    count_tokens,
-    draw_tokens,
-    read_doc_lengths,
-)
+from topicfocus.datasets.pfslda import count_tokens, draw_tokens, read_doc_lengths
 from topicfocus.estimators.arguments import check_count
 
-# In each group the most frequent word comes first.
-_SENTIMENT = {
-    "rave": "masterpiece brilliant superb wonderful powerful stunning perfect unforgettable "
-    "magnificent exquisite breathtaking triumph flawless luminous",
-    "warm": "enjoyable charming fun likeable clever entertaining engaging solid warm witty "
-    "satisfying pleasant delightful refreshing",
-    "mixed": "uneven decent average okay passable adequate watchable modest mediocre patchy "
-    "ordinary slight middling fair",
-    "weak": "predictable tedious disappointing dull unfortunately flat contrived bland forgettable "
-    "formulaic clumsy overlong lifeless tired",
-    "awful": "awful terrible worst dreadful stupid ridiculous waste horrible atrocious unwatchable "
-    "painful insulting laughable garbage",
-}
-# Rating of a review with words of one group alone, in the order of the groups above.
-_RATINGS = (10.0, 7.75, 5.5, 3.25, 1.0)
-
-_GENRES = {
-    "comedy": "comedy joke laughs funny gag humor slapstick parody comedian punchline sketch "
-    "satire",
-    "thriller": "action chase explosion gun assassin spy stunt hostage helicopter bullet villain "
-    "getaway",
-    "horror": "horror monster blood vampire scream haunted ghost slasher zombie creepy demon grave",
-    "romance": "love romance kiss couple wedding heart marriage passion affair bride jealous "
-    "courtship",
-    "science_fiction": "alien planet spaceship robot future galaxy technology laser android "
-    "starship clone astronaut",
-}
-_PLOTS = {
-    "family_plot": "family father mother son daughter brother home childhood grandmother divorce",
-    "crime_plot": "police detective murder killer case lawyer prison witness suspect evidence",
-    "war_plot": "war soldier army battle enemy general troops bomb captain hero",
-    "school_plot": "school teacher student college team coach football class prom campus",
-    "journey_plot": "road island boat desert train map village river storm treasure",
-}
-_BOILERPLATE = (
-    "film movie director scene actor story character screen plot audience cast role script "
-    "performance camera actress ending sequence dialogue screenplay minutes music studio version"
+_WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text(encoding="utf-8"))
+_SENTIMENT, _GENRES, _PLOTS, _COMMON, _THEMES = (
+    _WORDS[name] for name in ("sentiment", "genres", "plots", "common", "themes")
 )
-_SIGNATURE = (
-    "copyright review newsgroup reply subscribe archive email reviewer posted internet opinions "
-    "website reprinted permission"
-)
-
-# Expected shares of tokens: opinions, genre, plot, boilerplate.
+#: Rating of a review with words of one sentiment group alone; of praise or blame of a theme alone.
+_RATINGS, _THEME_RATINGS = (10.0, 7.75, 5.5, 3.25, 1.0), (10.0, 1.0)
+#: Expected fractions of tokens: opinions, genre, plot, boilerplate.
 _SHARES = (0.28, 0.24, 0.18, 0.30)
-_SIGNED = 0.4  # share of documents with a signature ...
-_SIGNATURE_SHARE = 0.4  # ... which then takes this share of their boilerplate
+_SIGNED = 0.4  # fraction of documents with a signature ...
+_SIGNATURE_SHARE = 0.4  # ... which then takes this fraction of their boilerplate
+#: Expected fractions of tokens in reviews of places: opinions, neutral words, common words.
+_THEME_SHARES = (0.25, 0.40, 0.35)
+_OPPOSITE = 0.08  # fraction of a theme's opinions that are of the other direction
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,8 +107,8 @@ def make_reviews(
     or two in the proportion 0.6 to 0.4. A quarter of its tokens are opinions, of each theme 92% in
     the direction in which the document praises or blames it; 40% are neutral words of the theme;
     the rest are common words. The rating is again η·θ + Normal(0, 0.5²), with η = 10 for praise and
-    1 for blame: the directions of the themes added up by their shares. So themes are independent of
-    the rating, opinions are not, and neutral words identify the theme of opinions.
+    1 for blame. So themes are independent of the rating, opinions are not, and neutral words
+    identify the theme of opinions.
 
     Parameters
     ----------
@@ -182,108 +145,105 @@ def make_reviews(
     if target not in ("rating", "sentiment"):
         raise ValueError(f'target must be "rating" or "sentiment", got {target!r}')
     rng = np.random.default_rng(random_state)
-    if n_themes is not None:
-        return _themed_reviews(rng, n_docs, lengths, target, n_themes)
-
-    groups = _word_groups()
-    doc_sentiment = _draw_sentiment(rng, n_docs)
-    coef = np.array(_RATINGS)
-    score = doc_sentiment @ coef + rng.normal(0.0, 0.5, size=n_docs)
-    genre_mix = _draw_genres(rng, n_docs)
-    plot = rng.integers(len(_PLOTS), size=n_docs)
-    signature = _SIGNATURE_SHARE * (rng.random((n_docs, 1)) < _SIGNED)
-    opinion, genre, theme, boilerplate = _SHARES
-    group_mix = np.hstack(
-        [
-            opinion * doc_sentiment,
-            genre * genre_mix,
-            theme * np.eye(len(_PLOTS))[plot],
-            boilerplate * (1 - signature),
-            boilerplate * signature,
-        ]
-    )
-    return ReviewCorpus(
-        **_written(rng, lengths, groups, group_mix, len(coef)),
-        **_rated(score, target),
-        genre=tuple(_largest_first(mix, tuple(_GENRES)) for mix in genre_mix),
-        plot=tuple(tuple(_PLOTS)[i] for i in plot),
-        doc_topic=doc_sentiment,
-        coef=coef,
-    )
-
-
-def _themed_reviews(
-    rng: np.random.Generator,
-    n_docs: int,
-    lengths: NDArray[np.int64],
-    target: str,
-    n_themes: int,
-) -> ReviewCorpus:
-    """Reviews of places with planted themes."""
-    n_themes = check_count("n_themes", n_themes)
-    if n_themes > len(themes.THEMES):
-        raise ValueError(f"n_themes must be at most {len(themes.THEMES)}, got {n_themes}")
-    names = tuple(themes.THEMES)[:n_themes]
-    planted = themes.plant(rng, n_docs, n_themes)
-    coef = np.tile(themes.RATINGS, n_themes)
-    score = planted.doc_topic @ coef + rng.normal(0.0, 0.5, size=n_docs)
-    opinion, about, everywhere = themes.SHARES
-    group_mix = np.hstack(
-        [
-            opinion * planted.doc_topic,
-            about * planted.doc_theme,
-            np.full((n_docs, 1), everywhere),
-        ]
-    )
-    return ReviewCorpus(
-        **_written(rng, lengths, themes.theme_groups(n_themes), group_mix, len(coef)),
-        **_rated(score, target),
-        genre=tuple(_largest_first(mix, names) for mix in planted.doc_theme),
-        plot=(),
-        doc_topic=planted.doc_topic,
-        coef=coef,
-        themes=names,
-        doc_theme=planted.doc_theme,
-        direction=planted.direction,
-    )
-
-
-def _rated(score: NDArray[np.float64], target: str) -> dict[str, Any]:
-    """Whole-number ratings from scores, and the target."""
-    rating = np.clip(np.rint(score), 1.0, 10.0)
-    sentiment = (score > 5.5).astype(np.float64)
-    return {"rating": rating, "target": rating if target == "rating" else sentiment}
-
-
-def _written(
-    rng: np.random.Generator,
-    lengths: NDArray[np.int64],
-    groups: dict[str, tuple[str, ...]],
-    group_mix: NDArray[np.float64],
-    n_topics: int,
-) -> dict[str, Any]:
-    """Words drawn from the groups, of which the first `n_topics` are the relevant topics."""
+    fields = _films(rng, n_docs) if n_themes is None else _places(rng, n_docs, n_themes)
+    groups, score = fields["groups"], fields.pop("score")
     vocabulary = tuple(sorted(word for words in groups.values() for word in words))
     word_probs = _group_distributions(groups, vocabulary)
-    docs, words = draw_tokens(rng, rng.multinomial(lengths, group_mix), word_probs)
+    docs, words = draw_tokens(rng, rng.multinomial(lengths, fields.pop("group_mix")), word_probs)
     # Join the tokens of each document in random order.
     shuffled = rng.permutation(len(docs))
     order = shuffled[np.argsort(docs[shuffled], kind="stable")]
     per_doc = np.split(words[order], np.cumsum(lengths)[:-1])
-    components = word_probs[:n_topics]
+    components = word_probs[: len(fields["coef"])]
+    rating = np.clip(np.rint(score), 1.0, 10.0)
+    return ReviewCorpus(
+        counts=count_tokens(docs, words, (n_docs, len(vocabulary))),
+        target=rating if target == "rating" else (score > 5.5).astype(np.float64),
+        vocabulary=vocabulary,
+        texts=[" ".join(vocabulary[v] for v in tokens) for tokens in per_doc],
+        relevant=components.max(axis=0) > 0,
+        rating=rating,
+        components=components,
+        **fields,
+    )
+
+
+def _films(rng: np.random.Generator, n_docs: int) -> dict[str, Any]:
+    """Fields of film reviews, with the "score" and the "group_mix" that words are drawn from."""
+    doc_sentiment = _draw_sentiment(rng, n_docs)
+    score = _score(rng, doc_sentiment, _RATINGS)
+    first = rng.integers(len(_GENRES), size=n_docs)
+    second = (first + rng.integers(1, len(_GENRES), size=n_docs)) % len(_GENRES)
+    genre_mix = _mixed(first, second, rng.random(n_docs) < 0.4, 0.35, len(_GENRES))
+    plot = rng.integers(len(_PLOTS), size=n_docs)
+    signature = _SIGNATURE_SHARE * (rng.random((n_docs, 1)) < _SIGNED)
+    opinion, genre, theme, boilerplate = _SHARES
+    parts = [
+        opinion * doc_sentiment,
+        genre * genre_mix,
+        theme * np.eye(len(_PLOTS))[plot],
+        boilerplate * (1 - signature),
+        boilerplate * signature,
+    ]
+    common = {name: _COMMON[name] for name in ("boilerplate", "signature")}
     return {
-        "counts": count_tokens(docs, words, (len(lengths), len(vocabulary))),
-        "vocabulary": vocabulary,
-        "texts": [" ".join(vocabulary[v] for v in tokens) for tokens in per_doc],
-        "relevant": components.max(axis=0) > 0,
-        "groups": groups,
-        "components": components,
+        "score": score,
+        "group_mix": np.hstack(parts),
+        "groups": _split(_SENTIMENT | _GENRES | _PLOTS | common),
+        "genre": _largest_first(genre_mix, tuple(_GENRES)),
+        "plot": tuple(tuple(_PLOTS)[i] for i in plot),
+        "doc_topic": doc_sentiment,
+        "coef": np.array(_RATINGS),
     }
 
 
-def _word_groups() -> dict[str, tuple[str, ...]]:
-    texts = _SENTIMENT | _GENRES | _PLOTS | {"boilerplate": _BOILERPLATE, "signature": _SIGNATURE}
+def _places(rng: np.random.Generator, n_docs: int, n_themes: int) -> dict[str, Any]:
+    """Fields of reviews of places with planted themes, as `_films` has them."""
+    n_themes = check_count("n_themes", n_themes)
+    if n_themes > len(_THEMES):
+        raise ValueError(f"n_themes must be at most {len(_THEMES)}, got {n_themes}")
+    names = tuple(_THEMES)[:n_themes]
+    first = rng.integers(n_themes, size=n_docs)
+    two = (rng.random(n_docs) < 0.5) & (n_themes > 1)
+    second = (first + rng.integers(1, max(n_themes, 2), size=n_docs)) % n_themes
+    doc_theme = _mixed(first, second, two, 0.4, n_themes)
+    liked = rng.integers(2, size=(n_docs, n_themes))
+    praise = np.where(liked == 1, 1 - _OPPOSITE, _OPPOSITE)
+    doc_topic = np.stack([doc_theme * praise, doc_theme * (1 - praise)], axis=2)
+    doc_topic = doc_topic.reshape(n_docs, -1)
+    coef = np.tile(_THEME_RATINGS, n_themes)
+    opinion, about, everywhere = _THEME_SHARES
+    parts = [opinion * doc_topic, about * doc_theme, np.full((n_docs, 1), everywhere)]
+    opinions = {
+        f"{name}_{way}": _THEMES[name][way] for name in names for way in ("praise", "blame")
+    }
+    neutral = {name: _THEMES[name]["neutral"] for name in names}
+    return {
+        "score": _score(rng, doc_topic, coef),
+        "group_mix": np.hstack(parts),
+        "groups": _split(opinions | neutral | {"everywhere": _COMMON["everywhere"]}),
+        "genre": _largest_first(doc_theme, names),
+        "plot": (),
+        "doc_topic": doc_topic,
+        "coef": coef,
+        "themes": names,
+        "doc_theme": doc_theme,
+        "direction": np.where(doc_theme > 0, 2 * liked - 1, 0),
+    }
+
+
+def _score(rng: np.random.Generator, doc_topic: NDArray, coef: ArrayLike) -> NDArray[np.float64]:
+    return doc_topic @ np.asarray(coef) + rng.normal(0.0, 0.5, size=len(doc_topic))
+
+
+def _split(texts: dict[str, str]) -> dict[str, tuple[str, ...]]:
     return {name: tuple(text.split()) for name, text in texts.items()}
+
+
+def _mixed(first: NDArray, second: NDArray, two: NDArray, share: float, n: int) -> NDArray:
+    """Proportions of `n` subjects: the first, or the first and `share` of the second."""
+    share_of_second = np.where(two, share, 0.0)[:, None]
+    return (1 - share_of_second) * np.eye(n)[first] + share_of_second * np.eye(n)[second]
 
 
 def _group_distributions(
@@ -312,15 +272,9 @@ def _draw_sentiment(rng: np.random.Generator, n_docs: int) -> NDArray[np.float64
     return gammas / gammas.sum(axis=1, keepdims=True)
 
 
-def _draw_genres(rng: np.random.Generator, n_docs: int) -> NDArray[np.float64]:
-    """One genre (60% of documents), or two in the proportion 0.65 to 0.35."""
-    n_genres = len(_GENRES)
-    first = rng.integers(n_genres, size=n_docs)
-    second = (first + rng.integers(1, n_genres, size=n_docs)) % n_genres  # never the first again
-    share = np.where(rng.random(n_docs) < 0.4, 0.35, 0.0)[:, np.newaxis]
-    one_hot = np.eye(n_genres)
-    return (1 - share) * one_hot[first] + share * one_hot[second]
-
-
-def _largest_first(mix: NDArray[np.float64], names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(names[i] for i in np.argsort(-mix, kind="stable") if mix[i] > 0)
+def _largest_first(mix: NDArray[np.float64], names: tuple[str, ...]) -> tuple[Any, ...]:
+    """Names of the positive proportions of each document."""
+    orders = np.argsort(-mix, axis=1, kind="stable")
+    return tuple(
+        tuple(names[i] for i in order if row[i] > 0) for row, order in zip(mix, orders, strict=True)
+    )

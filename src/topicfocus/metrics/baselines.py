@@ -4,7 +4,7 @@ One strong regression serves everywhere: ridge, logistic or Poisson regression o
 words and pairs of words (of the given columns, where there are no texts), with logarithms of
 counts. Covariates are standardised; missing ones are replaced by the training median, with an
 indicator column. The penalty is chosen on validation documents, a fifth of the training documents,
-or of a sample of these where it would take longer than the fit of a topic model (`note` tells).
+or of a sample of these where it would take longer than the fit of a topic model (see `note`).
 Counts with an exposure are modelled as rates weighted by the exposure, which has the same
 likelihood.
 """
@@ -20,14 +20,14 @@ from scipy import sparse
 
 from topicfocus.estimators.scaling import Imputation
 
-#: Validation documents are one part of so many.
+#: Validation documents are one of this number of parts.
 PARTS = 5
-#: Documents for choosing a penalty, at most: more do not choose better, and the comparison should
-#: be cheaper than the fit.
+#: Largest number of documents for choosing a penalty: more do not choose better, and the comparison
+#: should be cheaper than the fit.
 CHOOSING_DOCUMENTS = 10_000
-#: Nonzero features of these documents times the number of classes, at most.
+#: Largest number of nonzero features of these documents times the number of classes.
 CHOOSING_SIZE = 20_000_000
-#: Documents of each class for choosing a penalty, at least.
+#: Smallest number of documents of each class for choosing a penalty.
 _LEAST_OF_CLASS = 3
 #: Kinds of target that are not standardised.
 _NO_UNITS = ("count", "binary", "classes")
@@ -38,7 +38,7 @@ class Predicted:
     """Predictions of a model: means or labels, and probabilities of classes or levels.
 
     `linear` has f and its variance, documents x 2, for prediction intervals of numbers. `note`
-    tells how a regression was tuned if not on all training documents.
+    states how a regression was tuned if not on all training documents.
     """
 
     name: str
@@ -91,21 +91,22 @@ def regression(kind: str, train: Inputs, y: np.ndarray, test: Inputs, seed: int 
     from sklearn.exceptions import ConvergenceWarning
 
     train, test = _impute(train, test)
-    exposure, weight = train.exposure, train.weight
-    if exposure is not None:
-        y = y / exposure
-        weight = exposure if weight is None else weight * exposure
+    weight = train.weight
+    if train.exposure is not None:
+        y = y / train.exposure
+        weight = train.exposure if weight is None else weight * train.exposure
     centre, size = (0.0, 1.0) if kind in _NO_UNITS else _mean_and_size(y)
-    if kind not in _NO_UNITS:
-        y = (y - centre) / size
-    n_words = 0 if train.words is None else train.words.shape[1]
+    y = y if kind in _NO_UNITS else (y - centre) / size
     design, inputs = _designs(train, test)
     name, model, grid, scoring = _regression(kind, y, seed)
     rows = choosing_rows(design, y, kind, seed)
     with warnings.catch_warnings():
         # Stopping the optimiser early does not change which penalty is selected.
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model.set_params(**_best(model, grid, scoring, design, y, weight, rows, seed))
+        if grid:
+            of_rows = None if weight is None else weight[rows]
+            chosen = _best(model, grid, scoring, design[rows], y[rows], of_rows, seed)
+            model.set_params(**chosen)
         model.fit(design, y, sample_weight=weight)
     probabilities = model.predict_proba(inputs) if hasattr(model, "predict_proba") else None
     values = model.predict(inputs)
@@ -113,10 +114,12 @@ def regression(kind: str, train: Inputs, y: np.ndarray, test: Inputs, seed: int 
         values = centre + size * values
     if test.exposure is not None:
         values = values * test.exposure
-    words = "words and pairs of words" if train.pairs else "all words"
-    on = words if n_words else "covariates alone"
-    if n_words and train.covariates is not None:
-        on = f"{words}, and covariates" if train.pairs else f"{words} and covariates"
+    on = "covariates alone"
+    if train.words is not None:
+        on = "words and pairs of words" if train.pairs else "all words"
+        on += (
+            ("," if train.pairs else "") + " and covariates" if train.covariates is not None else ""
+        )
     note = ""
     if grid and len(rows) < len(y):
         note = f"The penalty of {name} was chosen on {len(rows):,} of {len(y):,} documents."
@@ -150,12 +153,8 @@ def _regression(kind: str, y: np.ndarray, seed: int) -> tuple[str, Any, dict[str
         return "logistic regression", last, grid, "neg_log_loss"
     if kind == "count":
         grid = {"alpha": list(np.logspace(-5, -1, 5))}
-        return (
-            "Poisson regression",
-            PoissonRegressor(max_iter=200),
-            grid,
-            "neg_mean_poisson_deviance",
-        )
+        poisson = PoissonRegressor(max_iter=200)
+        return "Poisson regression", poisson, grid, "neg_mean_poisson_deviance"
     grid = {"alpha": list(np.logspace(-1, 2, 10))}
     return "ridge", Ridge(solver="sparse_cg", tol=1e-4), grid, "neg_mean_squared_error"
 
@@ -165,9 +164,8 @@ def _best(
     grid: dict[str, Any],
     scoring: str,
     design: Any,
-    y: Any,
-    weight: Any,
-    rows: np.ndarray,
+    y: np.ndarray,
+    weight: np.ndarray | None,
     seed: int,
 ) -> dict[str, Any]:
     """The penalty with the best score on a fifth of these documents, fitted to the others.
@@ -177,18 +175,11 @@ def _best(
     from sklearn.base import is_classifier
     from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 
-    if not grid:
-        return {}
-    classes = is_classifier(model)
-    y, weight = y[rows], None if weight is None else weight[rows]
-    if classes:
-        rarest = int(np.unique(y, return_counts=True)[1].min())
-        folds: Any = StratifiedKFold(min(PARTS, rarest), shuffle=True, random_state=seed)
-    else:
-        folds = KFold(min(PARTS, len(y)), shuffle=True, random_state=seed)
-    once = [next(folds.split(design[rows], y))]
-    search = GridSearchCV(model, grid, scoring=scoring, cv=once, refit=False)
-    return search.fit(design[rows], y, sample_weight=weight).best_params_
+    least = np.unique(y, return_counts=True)[1].min() if is_classifier(model) else len(y)
+    folds = StratifiedKFold if is_classifier(model) else KFold
+    split = folds(min(PARTS, int(least)), shuffle=True, random_state=seed).split(design, y)
+    search = GridSearchCV(model, grid, scoring=scoring, cv=[next(split)], refit=False)
+    return search.fit(design, y, sample_weight=weight).best_params_
 
 
 def choosing_rows(design: Any, y: np.ndarray, kind: str, seed: int) -> np.ndarray:
@@ -217,27 +208,21 @@ def _impute(train: Inputs, test: Inputs) -> tuple[Inputs, Inputs]:
     return replace(train, covariates=mine), replace(test, covariates=theirs)
 
 
-def _designs(train: Inputs, test: Inputs) -> tuple[Any, Any]:
-    """Design matrices of both parts: words by tf-idf, then covariates."""
+def _designs(train: Inputs, test: Inputs) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Design matrices of both parts: words by TF-IDF, then standardised covariates."""
     from sklearn.feature_extraction.text import TfidfTransformer
+    from sklearn.preprocessing import StandardScaler
 
-    if train.words is None:
-        return _side_by_side(train, train), _side_by_side(test, train)
-    weigh = TfidfTransformer(sublinear_tf=True).fit(train.words)
-    mine, theirs = (replace(part, words=weigh.transform(part.words)) for part in (train, test))
-    return _side_by_side(mine, train), _side_by_side(theirs, train)
-
-
-def _side_by_side(inputs: Inputs, train: Inputs) -> Any:
-    """Words, then covariates standardised by the training part."""
-    if inputs.covariates is None or train.covariates is None:
-        return inputs.words
-    size = np.std(train.covariates, axis=0)
-    centre = np.mean(train.covariates, axis=0)
-    scaled = (inputs.covariates - centre) / np.where(size > 0, size, 1)
-    if inputs.words is None:
-        return scaled
-    return sparse.csr_array(sparse.hstack([inputs.words, sparse.csr_array(scaled)]))
+    columns = []
+    if train.words is not None:
+        tfidf = TfidfTransformer(sublinear_tf=True)
+        columns.append((tfidf.fit_transform(train.words), tfidf.transform(test.words)))
+    if train.covariates is not None:
+        scaler = StandardScaler()
+        scaled = scaler.fit_transform(train.covariates), scaler.transform(test.covariates)
+        columns.append(tuple(map(sparse.csr_array, scaled)))
+    mine, theirs = (sparse.csr_array(sparse.hstack(part)) for part in zip(*columns, strict=True))
+    return mine, theirs
 
 
 def constant(kind: str, train: Inputs, y: np.ndarray, test: Inputs, n: int) -> Predicted:

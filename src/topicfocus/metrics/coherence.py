@@ -9,6 +9,7 @@ the top words are. Use "npmi" or "smoothed_pmi" (smoothed PMI) to compare topics
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -18,14 +19,17 @@ from scipy import sparse
 from topicfocus.corpus import make_corpus
 from topicfocus.counts import in_memory, take_columns
 from topicfocus.estimators.arguments import check_count
+from topicfocus.kernels.windows import window_counts
 from topicfocus.metrics.topics import read_topics, top_words
-from topicfocus.metrics.windows import read_vocabulary, topic_windows
 
 #: Tokens of a window where texts are given (as in gensim), None for measures of documents alone.
 _WINDOWS = {"pmi": None, "npmi": 10, "umass": None, "smoothed_pmi": None, "uci": 10, "c_v": 110}
 MEASURES = tuple(_WINDOWS)
 #: Added to the probability of a pair, as in gensim and Röder, Both and Hinneburg (2015).
 _EPSILON = 1e-12
+#: Windows are counted for groups of topics with about this many words: their pairs fit into the
+#: cache, and memory does not grow with the number of topics.
+_GROUP_WORDS = 512
 
 
 def coherence(
@@ -121,8 +125,12 @@ def coherence(
     default = _WINDOWS[measure]
     if texts is not None and default is not None:
         size = default if window is None else check_count("window", window, minimum=2)
-        words = read_vocabulary(vocabulary, topics.shape[1])
-        counted = topic_windows(tops, texts, words, size, exact_windows)
+        if vocabulary is None or len(vocabulary) != topics.shape[1]:
+            raise ValueError(
+                f"texts needs vocabulary, the word of each of the {topics.shape[1]} columns of "
+                "components: vectorizer.get_feature_names_out()"
+            )
+        counted = _topic_windows(tops, texts, vocabulary, size, exact_windows)
     elif texts is not None:
         raise ValueError(f'"{measure}" is a measure of documents: give counts instead of texts')
     elif measure in ("uci", "c_v"):
@@ -136,21 +144,6 @@ def coherence(
         counted = _topic_documents(tops, counts, topics.shape[1])
     values = np.array([_score(together, n, measure, smoothing, epsilon) for together, n in counted])
     return values if per_topic else float(values.mean())
-
-
-def document_coherences(
-    components: ArrayLike, counts: Any, measures: Sequence[str], top_n: int
-) -> list[float]:
-    """`coherence` by several measures; pairs of words are counted once."""
-    topics = read_topics(components)
-    tops = top_words(topics, top_n)
-    if min(map(len, tops)) < 2:
-        raise ValueError("a topic has fewer than two words: it has no pairs")
-    counted = list(_topic_documents(tops, counts, topics.shape[1]))
-    return [
-        float(np.mean([_score(together, n, measure, 0.01, None) for together, n in counted]))
-        for measure in measures
-    ]
 
 
 def _topic_documents(
@@ -170,6 +163,43 @@ def _topic_documents(
     for words in tops:
         local = present[:, np.searchsorted(chosen, words)]
         yield np.asarray((local.T @ local).todense(), dtype=float), corpus.n_docs
+
+
+def _topic_windows(
+    tops: Sequence[NDArray[np.intp]],
+    texts: Iterable[Sequence[str]],
+    vocabulary: Sequence[str],
+    window: int,
+    exact: bool,
+) -> Iterator[tuple[NDArray[np.float64], int]]:
+    """For each topic the windows with each pair of its words, and the number of windows."""
+    ids, ends = _read_tokens(texts, vocabulary)
+    each = max(1, _GROUP_WORDS // max(map(len, tops)))
+    for first in range(0, len(tops), each):
+        group = tops[first : first + each]
+        members = np.unique(np.concatenate(group))
+        local = np.full(len(vocabulary) + 1, -1, dtype=np.int32)  # the last is for tokens with -1
+        local[members] = np.arange(len(members))
+        together, n_windows = window_counts(local[ids], ends, len(members), window, exact)
+        for words in group:
+            yield together[np.ix_(local[words], local[words])].astype(np.float64), n_windows
+
+
+def _read_tokens(
+    texts: Iterable[Sequence[str]], vocabulary: Sequence[str]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Column of each token, -1 for words outside the vocabulary, and the ends of the texts."""
+    column = {str(word): v for v, word in enumerate(vocabulary)}
+    if len(column) < len(vocabulary):
+        raise ValueError("vocabulary has the same word more than once")
+    parts = []
+    for i, text in enumerate(texts):
+        if isinstance(text, str):
+            raise TypeError(f"texts must be lists of tokens, but document {i} is a string")
+        parts.append(np.fromiter(map(column.get, text, repeat(-1)), dtype=np.int32))
+    if not parts:
+        raise ValueError("texts has no documents")
+    return np.concatenate(parts), np.cumsum([len(part) for part in parts], dtype=np.int64)
 
 
 # ---- from pair counts to coherence ---------------------------------------------------------------

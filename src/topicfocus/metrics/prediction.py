@@ -1,6 +1,6 @@
 """Metrics of predictions; a document of weight 2 counts like two copies of it.
 
-AUC, ROC curves, log loss and deviance are those of scikit-learn, imported when called.
+RMSE, AUC, ROC curves, log loss and deviance are those of scikit-learn, imported when called.
 """
 
 from __future__ import annotations
@@ -16,14 +16,8 @@ _Z95 = 1.959963984540054
 _LEAST_MEAN = 1e-12
 
 
-def mean_squared_error(target: ArrayLike, prediction: ArrayLike, weight: Any = None) -> float:
-    """Σ_d w_d (y_d - ŷ_d)² / Σ_d w_d; infinite or NaN where a prediction is."""
-    error = np.asarray(target) - np.asarray(prediction)
-    return float(np.average(error**2, weights=weight))
-
-
 def rmse(target: ArrayLike, prediction: ArrayLike, weight: Any = None) -> float:
-    """Root of the mean squared error, sqrt(mean over d of (y_d - ŷ_d)²).
+    """Root of the mean squared error, √(mean over d of (y_d - ŷ_d)²).
 
     Parameters
     ----------
@@ -45,12 +39,9 @@ def rmse(target: ArrayLike, prediction: ArrayLike, weight: Any = None) -> float:
     >>> rmse([1, 2, 3, 4], [1, 2, 3, 8])
     2.0
     """
-    y, y_hat = _column("target", target), _column("prediction", prediction)
-    if len(y) != len(y_hat):
-        raise ValueError(f"target has {len(y)} values but prediction has {len(y_hat)}")
-    if len(y) == 0:
-        raise ValueError("target and prediction are empty; rmse needs at least one value")
-    return float(np.sqrt(mean_squared_error(y, y_hat, weight)))
+    from sklearn.metrics import root_mean_squared_error
+
+    return float(root_mean_squared_error(target, prediction, sample_weight=weight))
 
 
 def r2(target: ArrayLike, prediction: ArrayLike, weight: Any = None) -> float:
@@ -74,9 +65,9 @@ def r2(target: ArrayLike, prediction: ArrayLike, weight: Any = None) -> float:
     (1.0, 0.0)
     """
     y = np.asarray(target)
-    spread = mean_squared_error(y, np.average(y, weights=weight), weight)
-    root = float(np.sqrt(mean_squared_error(y, prediction, weight)))
-    return 1.0 - root**2 / spread if spread > 0 else float("nan")
+    spread = np.average((y - np.average(y, weights=weight)) ** 2, weights=weight)
+    error = np.average((y - np.asarray(prediction)) ** 2, weights=weight)
+    return float(1.0 - error / spread) if spread > 0 else float("nan")
 
 
 def accuracy(target: ArrayLike, label: ArrayLike, weight: Any = None) -> float:
@@ -381,17 +372,3 @@ def coverage(target: ArrayLike, low: ArrayLike, high: ArrayLike, weight: Any = N
     truth = np.asarray(target)
     inside = (np.asarray(low) <= truth) & (truth <= np.asarray(high))
     return float(np.average(inside, weights=weight))
-
-
-def _column(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    array = np.asarray(values, dtype=np.float64)
-    # Otherwise (n, 1) - (n,) would silently broadcast to n x n.
-    if array.ndim == 2 and array.shape[1] == 1:
-        array = array[:, 0]
-    if array.ndim != 1:
-        raise ValueError(f"{name} must have one value for each document, got shape {array.shape}")
-    finite = np.isfinite(array)
-    if not finite.all():
-        row = int(np.argmin(finite))
-        raise ValueError(f"{name} must be finite, but row {row} is {array[row]}")
-    return array

@@ -20,15 +20,9 @@ _SHRINKAGE = 5.0
 
 def read_topics(components: ArrayLike) -> NDArray[np.float64]:
     """Validate a matrix of topics x words: finite, >= 0, no topic without words."""
-    topics = np.asarray(components, dtype=np.float64)
-    if topics.ndim != 2 or 0 in topics.shape:
-        raise ValueError(f"components must be topics x words, got shape {topics.shape}")
-    valid = np.isfinite(topics) & (topics >= 0)
-    if not valid.all():
-        k, v = (int(i) for i in np.unravel_index(int(np.argmin(valid)), topics.shape))
-        raise ValueError(
-            f"components must be finite and >= 0, but topic {k}, word {v} is {topics[k, v]}"
-        )
+    topics = check_array(
+        components, dtype=np.float64, ensure_non_negative=True, input_name="components"
+    )
     empty = topics.sum(axis=1) == 0
     if empty.any():
         raise ValueError(
@@ -79,16 +73,16 @@ def channel_overlap(components: ArrayLike, background: ArrayLike) -> float:
     0.25
     """
     topics = read_topics(components)
-    irrelevant = np.asarray(background, dtype=np.float64)
+    irrelevant = check_array(
+        background,
+        ensure_2d=False,
+        dtype=np.float64,
+        ensure_non_negative=True,
+        input_name="background",
+    )
     if irrelevant.shape != (topics.shape[1],):
         raise ValueError(
             f"components has {topics.shape[1]} words but background has shape {irrelevant.shape}"
-        )
-    valid = np.isfinite(irrelevant) & (irrelevant >= 0)
-    if not valid.all():
-        word = int(np.argmin(valid))
-        raise ValueError(
-            f"background must be finite and >= 0, but word {word} is {irrelevant[word]}"
         )
     return float((topics @ irrelevant).max())
 
@@ -293,11 +287,9 @@ def lexicon_agreement(
 
 
 def _read_coef(coef: ArrayLike, n_topics: int) -> np.ndarray:
-    values = np.asarray(coef, dtype=float).reshape(-1)
+    values = check_array(np.ravel(coef), ensure_2d=False, dtype=float, input_name="coef")
     if len(values) != n_topics:
         raise ValueError(f"coef has {len(values)} values but components has {n_topics} topics")
-    if not np.isfinite(values).all():
-        raise ValueError("coef must be finite")
     return values
 
 
@@ -345,23 +337,13 @@ def selection_scores(
     >>> selection_scores([1.0, 1.0, 0.2, 0.0], [True, False, True, False])
     SelectionScores(precision=0.5, recall=0.5)
     """
-    probability = np.asarray(inclusion, dtype=np.float64)
-    truth = np.asarray(relevant)
-    if probability.ndim != 1 or truth.ndim != 1:
-        raise ValueError(
-            "inclusion and relevant must have one value for each word, got shapes "
-            f"{probability.shape} and {truth.shape}"
-        )
-    if len(probability) != len(truth):
-        raise ValueError(f"inclusion has {len(probability)} words but relevant has {len(truth)}")
-    valid = (probability >= 0) & (probability <= 1)  # False for NaN
-    if not valid.all():
-        word = int(np.argmin(valid))
-        raise ValueError(f"inclusion must be in [0, 1], but word {word} is {probability[word]}")
+    probability, truth = column_or_1d(inclusion, dtype=np.float64), column_or_1d(relevant)
+    check_consistent_length(probability, truth)
+    if not ((probability >= 0) & (probability <= 1)).all():
+        raise ValueError("inclusion must be in [0, 1]")
     if truth.dtype != np.bool_ and not np.isin(truth, (0, 1)).all():
         # Most likely a list of column numbers, which would be read as "all relevant".
         raise ValueError("relevant must be a mask: True or False for each word")
-
     selected, truth = probability > threshold, truth.astype(bool)
     hits, n_selected, n_relevant = (int(m.sum()) for m in (selected & truth, selected, truth))
     precision = hits / n_selected if n_selected else float(n_relevant == 0)

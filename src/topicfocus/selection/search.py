@@ -27,8 +27,7 @@ from topicfocus.estimators.focused_training import screening_key
 from topicfocus.estimators.training import FitOptions, fit_with
 from topicfocus.focused import SharedStages
 from topicfocus.kernels.threads import n_threads
-from topicfocus.metrics import target_agreement, topic_diversity
-from topicfocus.metrics.coherence import document_coherences
+from topicfocus.metrics import coherence, target_agreement, topic_diversity
 from topicfocus.selection.replication import TOP, kept_words, shown_topics
 from topicfocus.selection.resamples import (
     Data,
@@ -138,13 +137,10 @@ def topic_metrics(model: Any, fold: CountedFold) -> dict[str, float]:
         return dict.fromkeys(METRICS, math.nan)
     topics, counts, kept = shown_topics(model), fold.train.X, kept_words(model)
     tokens = fitted.corpus(counts).word_counts
-    try:
-        npmi, smoothed_pmi = document_coherences(topics, counts, ("npmi", "smoothed_pmi"), TOP)
-    except ValueError:  # topics of one word have no pairs of words
-        npmi = smoothed_pmi = math.nan
     return {
-        "npmi": npmi,
-        "smoothed_pmi": smoothed_pmi,
+        # Topics of one word have no pairs of words.
+        "npmi": _or_nan(lambda: coherence(topics, counts, "npmi", TOP)),
+        "smoothed_pmi": _or_nan(lambda: coherence(topics, counts, "smoothed_pmi", TOP)),
         "target_agreement": _or_nan(lambda: _agreement(fitted, topics, fold.test)),
         "diversity": _or_nan(lambda: topic_diversity(topics, TOP)),
         "words": float(kept.sum()),

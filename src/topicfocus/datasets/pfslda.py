@@ -11,7 +11,7 @@ from scipy import sparse
 from scipy.special import expit
 
 from topicfocus.counts import index_dtype
-from topicfocus.estimators.arguments import check_count
+from topicfocus.estimators.arguments import check_count, check_positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,10 +124,14 @@ def make_pfslda(
         )
     if family not in ("gaussian", "bernoulli"):
         raise ValueError(f'family must be "gaussian" or "bernoulli", got {family!r}')
-    if not 0 <= noise_variance < np.inf:
-        raise ValueError(f"noise_variance must be a finite number >= 0, got {noise_variance!r}")
-    alpha = _read_prior(doc_topic_prior, n_topics)
-    eta = _read_coef(coef, n_topics, spread=2.0 if family == "gaussian" else 4.0)
+    noise_variance = check_positive("noise_variance", noise_variance, zero=True)
+    alpha = np.broadcast_to(np.asarray(doc_topic_prior, dtype=float), n_topics)
+    if not (alpha > 0).all():
+        raise ValueError(f"doc_topic_prior must be greater than 0, got {doc_topic_prior!r}")
+    spread = 2.0 if family == "gaussian" else 4.0
+    eta = np.linspace(-spread, spread, n_topics) if coef is None else np.array(coef, dtype=float)
+    if eta.shape != (n_topics,):
+        raise ValueError(f"coef has shape {eta.shape}; give one number for each of the topics")
 
     rng = np.random.default_rng(random_state)
     n_words = n_relevant + n_irrelevant
@@ -159,60 +163,34 @@ def make_pfslda(
         relevant=relevant,
         doc_topic=doc_topic,
         coef=eta,
-        noise_variance=float(noise_variance) if family == "gaussian" else None,
+        noise_variance=noise_variance if family == "gaussian" else None,
         inclusion_prior=float(inclusion_prior),
     )
 
 
 def read_doc_lengths(doc_length: int | ArrayLike, n_docs: int) -> NDArray[np.int64]:
     """Number of tokens of each document, from one number or one per document."""
-    lengths = np.asarray(doc_length)
-    if lengths.dtype.kind not in "iu":
-        raise TypeError(f"doc_length must be an integer or an array of them, got {doc_length!r}")
-    if lengths.ndim > 1 or (lengths.ndim == 1 and len(lengths) != n_docs):
-        raise ValueError(
-            f"doc_length has shape {lengths.shape}; give one integer, or one for each of the "
-            f"{n_docs} documents"
-        )
+    lengths = np.asarray(doc_length).astype(np.int64, casting="safe")
     if lengths.size and lengths.min() < 0:
         raise ValueError(f"doc_length must be at least 0, got {lengths.min()}")
-    return np.broadcast_to(lengths, n_docs).astype(np.int64)
+    return np.broadcast_to(lengths, n_docs)
 
 
 def draw_tokens(
     rng: np.random.Generator, channels: NDArray[np.int64], word_probs: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Draw the words of all tokens, one channel (topic) after the other.
+    """Document and word of every token; `channels` are documents x channels, `word_probs` x words.
 
     Tokens are drawn one by one, not as multinomials of documents x words, so that memory grows with
     the number of tokens and not with the vocabulary.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    channels : ndarray of int, shape (n_docs, n_channels)
-        Number of tokens of each document from each channel.
-    word_probs : ndarray of shape (n_channels, n_words)
-        Each channel's distribution over words.
-
-    Returns
-    -------
-    docs, words : ndarrays of int
-        Document and word of every token.
     """
-    n_docs = len(channels)
-    docs, words = [], []
-    for n_tokens, probs in zip(channels.T, word_probs, strict=True):
-        total = int(n_tokens.sum())
-        if total == 0:
-            continue  # also skips a channel without words, whose probabilities are all zero
+    docs = [np.repeat(np.arange(len(channels)), n_tokens) for n_tokens in channels.T]
+    words = []
+    for own, probs in zip(docs, word_probs, strict=True):
         # The first edge above the number is never that of a word with probability zero, which
         # equals the previous edge. Scaling by the last edge, nearly 1, keeps every number below it.
         edges = np.cumsum(probs)
-        words.append(np.searchsorted(edges, rng.random(total) * edges[-1], side="right"))
-        docs.append(np.repeat(np.arange(n_docs), n_tokens))
-    if not docs:
-        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        words.append(np.searchsorted(edges, rng.random(len(own)) * edges[-1], side="right"))
     return np.concatenate(docs), np.concatenate(words)
 
 
@@ -229,28 +207,3 @@ def count_tokens(
 def _numbered(prefix: str, n: int) -> tuple[str, ...]:
     width = max(2, len(str(n - 1)))
     return tuple(f"{prefix}_{i:0{width}d}" for i in range(n))
-
-
-def _read_prior(doc_topic_prior: float | ArrayLike, n_topics: int) -> NDArray[np.float64]:
-    alpha = np.asarray(doc_topic_prior, dtype=np.float64)
-    if alpha.shape not in ((), (n_topics,)):
-        raise ValueError(
-            f"doc_topic_prior has shape {alpha.shape}; give one number, or one for each of the "
-            f"{n_topics} topics"
-        )
-    if not (np.isfinite(alpha).all() and (alpha > 0).all()):
-        raise ValueError(f"doc_topic_prior must be finite and > 0, got {doc_topic_prior!r}")
-    return np.array(np.broadcast_to(alpha, n_topics))
-
-
-def _read_coef(coef: ArrayLike | None, n_topics: int, *, spread: float) -> NDArray[np.float64]:
-    if coef is None:
-        return np.linspace(-spread, spread, n_topics)
-    eta = np.array(coef, dtype=np.float64)
-    if eta.shape != (n_topics,):
-        raise ValueError(
-            f"coef has shape {eta.shape}; give one number for each topic, ({n_topics},)"
-        )
-    if not np.isfinite(eta).all():
-        raise ValueError(f"coef must be finite, got {coef!r}")
-    return eta
