@@ -208,20 +208,23 @@ def _impute(train: Inputs, test: Inputs) -> tuple[Inputs, Inputs]:
     return replace(train, covariates=mine), replace(test, covariates=theirs)
 
 
-def _designs(train: Inputs, test: Inputs) -> tuple[sparse.csr_array, sparse.csr_array]:
+def _designs(train: Inputs, test: Inputs) -> tuple[Any, Any]:
     """Design matrices of both parts: words by TF-IDF, then standardised covariates."""
     from sklearn.feature_extraction.text import TfidfTransformer
     from sklearn.preprocessing import StandardScaler
 
-    columns = []
-    if train.words is not None:
-        tfidf = TfidfTransformer(sublinear_tf=True)
-        columns.append((tfidf.fit_transform(train.words), tfidf.transform(test.words)))
+    scaled: tuple[Any, Any] = (None, None)
     if train.covariates is not None:
         scaler = StandardScaler()
         scaled = scaler.fit_transform(train.covariates), scaler.transform(test.covariates)
-        columns.append(tuple(map(sparse.csr_array, scaled)))
-    mine, theirs = (sparse.csr_array(sparse.hstack(part)) for part in zip(*columns, strict=True))
+        if train.words is None:
+            return scaled
+    tfidf = TfidfTransformer(sublinear_tf=True)
+    words = tfidf.fit_transform(train.words), tfidf.transform(test.words)
+    mine, theirs = (
+        part if beside is None else sparse.hstack([part, sparse.csr_array(beside)], format="csr")
+        for part, beside in zip(words, scaled, strict=True)
+    )
     return mine, theirs
 
 

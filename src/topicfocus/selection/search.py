@@ -139,8 +139,8 @@ def topic_metrics(model: Any, fold: CountedFold) -> dict[str, float]:
     tokens = fitted.corpus(counts).word_counts
     return {
         # Topics of one word have no pairs of words.
-        "npmi": _or_nan(lambda: coherence(topics, counts, "npmi", TOP)),
-        "smoothed_pmi": _or_nan(lambda: coherence(topics, counts, "smoothed_pmi", TOP)),
+        "npmi": _or_nan(lambda: float(coherence(topics, counts, "npmi", TOP))),
+        "smoothed_pmi": _or_nan(lambda: float(coherence(topics, counts, "smoothed_pmi", TOP))),
         "target_agreement": _or_nan(lambda: _agreement(fitted, topics, fold.test)),
         "diversity": _or_nan(lambda: topic_diversity(topics, TOP)),
         "words": float(kept.sum()),
