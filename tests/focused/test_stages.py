@@ -84,9 +84,8 @@ def test_a_selection_has_its_inclusion_and_threshold(data, screening, limit):
     found = select(data, screening, SETTINGS, limit)
     amount = screening.statistics.combined(SUBJECT_PLAN.marginal_share)
     assert found.inclusion == limit
-    most, least = (
-        description_cost(amount, s, SUBJECT_PLAN.smallest_vocabulary) for s in (0.0, limit)
-    )
+    vocabulary = max(0.25, SUBJECT_PLAN.vocabulary_per_inclusion * limit)
+    most, least = (description_cost(amount, s, vocabulary) for s in (0.0, limit))
     assert found.word_cost == min(most, max(least, least_discovery(amount)))
     assert np.all(amount[found.kept] >= found.word_cost)
     kept = data.word_counts[found.kept].sum() / data.word_counts.sum()
@@ -96,7 +95,7 @@ def test_a_selection_has_its_inclusion_and_threshold(data, screening, limit):
 def test_an_automatic_inclusion_is_a_limit_and_a_given_one_is_reached(data, screening):
     relevant = make_reviews(300, random_state=4).relevant
     tokens = data.word_counts / data.word_counts.sum()
-    auto = select(data, screening, SETTINGS, 0.5).kept
+    auto = select(data, screening, SETTINGS, 0.4).kept
     assert relevant[auto].mean() > 0.9 and tokens[auto].sum() < 0.4  # 28% of tokens are relevant
     given = select(data, screening, replace(SETTINGS, inclusion_prior=0.5), 0.5).kept
     assert set(auto) < set(given) and tokens[given].sum() > 0.45

@@ -226,6 +226,8 @@ def select(
     else:
         # An automatic inclusion may exceed the fraction of relevant tokens.
         automatic, vocabulary = settings.inclusion_prior is None, settings.plan.smallest_vocabulary
+        if automatic:
+            vocabulary = max(vocabulary, settings.plan.vocabulary_per_inclusion * limit)
         more: Any = {"limit": automatic, "n_signals": n_signals, "vocabulary": vocabulary}
         kept = select_words(amount, count, limit, **given, **more)
         cost = description_cost(amount[count > 0], limit, vocabulary)

@@ -27,6 +27,8 @@ class TopicPlan:
         s, the weight of the marginal score in the screening statistic.
     smallest_vocabulary : float
         Smallest fraction of the words that may be selected.
+    vocabulary_per_inclusion : float
+        The same per unit of an automatic inclusion, if that is more.
     supervision_per_token : float
         λ for each relevant token of an average document.
     prior_precision : float
@@ -53,6 +55,7 @@ class TopicPlan:
     token_factors: tuple[float, ...] = (1.0,)
     marginal_share: float = 2 / 3
     smallest_vocabulary: float = 0.25
+    vocabulary_per_inclusion: float = 0.0
     supervision_per_token: float = 0.3
     prior_precision: float
     start_spread: float = 3.0
@@ -67,8 +70,9 @@ class TopicPlan:
 
 #: Topics with a subject and a sign, of words with weights.
 SUBJECT_PLAN = TopicPlan(
-    largest_inclusion=0.5,
+    largest_inclusion=0.8,
     token_factors=(2.0, 4.0),
+    vocabulary_per_inclusion=0.5,
     prior_precision=9.0,
     max_steps=10,
     subject_sharpness=3.0,
