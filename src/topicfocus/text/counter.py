@@ -92,8 +92,8 @@ class TokenCounter(TransformerMixin, BaseEstimator):
     encoding, decode_error : str, default="utf-8" and "strict"
         How documents that are bytes are decoded.
     remainder : bool, default=False
-        Also count all words and pairs of words, function words included (in three documents at
-        least, or two with fewer than 2,000 documents; the 50,000 most frequent ones), for
+        Also count all words and pairs of words, function words included (in two documents at
+        least, or three of more than 20,000; the 50,000 most frequent ones), for
         estimators with ``remainder=True``. Counts have them as a second matrix, ``.remainder``,
         unless they go to a folder or a cluster. Without effect for codes and for tokens of a
         function of yours, whose columns are all there is.

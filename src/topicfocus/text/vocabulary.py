@@ -32,9 +32,10 @@ LEAST_OF_PHRASES = 3
 FEW_WORDS = 50
 #: Orders of the terms of a remainder: words and pairs of words, function words included.
 ALL_ORDERS = (1, 2)
-#: Smallest number of documents of these terms, with 2,000 documents or more and with fewer, and
-#: largest number of terms.
-LEAST_OF_ALL, LEAST_OF_FEW, MOST_OF_ALL = 3, 2, 50_000
+#: Smallest number of documents of these terms, and in a corpus of more documents than this, where
+#: the largest number of terms excludes rare ones anyway.
+LEAST_OF_ALL, LEAST_OF_MANY, MANY_DOCUMENTS = 2, 3, 20_000
+MOST_OF_ALL = 50_000
 #: Largest number of words in an n-gram table.
 _MOST_WORDS = 1 << 24
 
@@ -101,7 +102,7 @@ def choose_terms(texts: TokenizedTexts, rule: TermRule, y: Any = None) -> list[s
 
 def choose_all_terms(texts: TokenizedTexts) -> list[str]:
     """All words and pairs of words in more than very few documents, in alphabetical order."""
-    least = LEAST_OF_ALL if texts.n_chosen >= ENOUGH_DOCUMENTS else LEAST_OF_FEW
+    least = LEAST_OF_MANY if texts.n_chosen > MANY_DOCUMENTS else LEAST_OF_ALL
     if not np.any(texts.document_frequency >= least):
         least = 1
     rule = TermRule(
