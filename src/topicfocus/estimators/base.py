@@ -62,8 +62,24 @@ from topicfocus.estimators.words import (
 from topicfocus.persistence import save
 
 
-def _drops_words(model: TopicModel) -> bool:
-    return hasattr(type(model), "background_")
+class WordSelection:
+    """Attributes of the models that select words."""
+
+    inclusion_ = FittedAttribute(
+        lambda f: f.inclusion, "φ, the probability of being relevant; 0 or 1 in focused models."
+    )
+    selected_words_ = FittedAttribute(
+        lambda f: f.selected_words, "Words that are kept; in pf-sLDA those with φ > ½."
+    )
+    inclusion_prior_ = FittedAttribute(
+        lambda f: f.inclusion_prior, "Fraction of relevant tokens, as given or as chosen."
+    )
+    inclusion_path_ = FittedAttribute(lambda f: f.shares, "Fractions compared.")
+    background_ = FittedAttribute(lambda f: f.background, "π, of the words of no topic.")
+
+
+def _selects_words(model: TopicModel) -> bool:
+    return isinstance(model, WordSelection)
 
 
 def has_targets(model: Any) -> bool:
@@ -446,7 +462,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         return reciprocal_ranks(self._word_scores(order))
 
-    @available_if(_drops_words)
+    @available_if(_selects_words)
     def context_words(self, n: int = 10, vocabulary: Any = None) -> list[list[str]]:
         """Dropped words that documents of a topic use more than other documents.
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from topicfocus.estimators.arguments import check_topic_name
 from topicfocus.estimators.base import TopicModel, has_targets
 from topicfocus.estimators.fitted import Fitted
-from topicfocus.estimators.lda import JointTopicModel
+from topicfocus.estimators.joint import JointTopicModel
 from topicfocus.estimators.scaling import CovariateScaling, Imputation, TargetScaling
 from topicfocus.estimators.supervised import TopicClassifier
 from topicfocus.estimators.targets import Coding, TargetModel, TargetPart
