@@ -68,6 +68,7 @@ class FocusedParameters(WordSelection):
         drop = read_columns("drop_words", self.drop_words, names, n_words)
         topics, seeds = read_seeds(self.seed_words, names, n_words, self.n_topics)
         themes = check_flag("themes", self.themes)
+        check_flag("remainder", self.remainder)
         if seeds and not themes:
             raise ValueError("seed_words are for topics with subjects: set themes=True.")
         if keep is not None or seeds:
@@ -88,7 +89,6 @@ class FocusedParameters(WordSelection):
             seeds=seeds,
             themes=themes,
             stable=check_choice("selection", self.selection, SELECTIONS) == "stable",
-            remainder=check_flag("remainder", self.remainder),
         )
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.special import entr
 
-from topicfocus.corpus import Corpus
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.effects import default_quantiles, found_shares, training_effects
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.focused import SharedStages
-from topicfocus.joint.solver import Progress
+from topicfocus.joint.solver import Progress, StepInfo
 from topicfocus.model import ModelState
+from topicfocus.progress import show_progress
 from topicfocus.token_proportions import context_counts
 
 #: Largest number of documents that `partial_fit` keeps in memory.
@@ -50,6 +52,20 @@ def fit_with(model: Any, options: FitOptions, X: Any, y: Any = None, **arrays: A
     if hasattr(model, "_fit"):
         return model._fit(X, y, options, **arrays)
     return model.fit(X, y, **arrays)
+
+
+def no_progress(
+    stage: str, done: int = 0, total: int | None = None, info: StepInfo | None = None
+) -> None:
+    """Show nothing."""
+
+
+@contextmanager
+def show_fit(model: Any, options: FitOptions) -> Iterator[Progress]:
+    """The callback of the options, or the display of `verbose`."""
+    verbose = model.verbose and options.progress is None
+    with show_progress(type(model).__name__, verbose) as shown:
+        yield options.progress or shown or no_progress
 
 
 def generator(random_state: Any) -> np.random.Generator:
@@ -96,8 +112,7 @@ def count_documents(documents: Documents, before: Fitted | None = None) -> dict[
 
 def with_context(
     fitted: Fitted,
-    corpus: Corpus,
-    weight: np.ndarray,
+    documents: Documents,
     n_jobs: int | None,
     before: Fitted | None = None,
     tolerance: float = 1e-5,
@@ -108,6 +123,7 @@ def with_context(
     """
     if not fitted.selects and fitted.targets is None:
         return fitted
+    corpus, weight = documents.corpus, documents.weights
     # Newton's last step squares the tolerance: ten digits suffice here.
     mixes = fitted.mixes(corpus, n_jobs, tolerance=tolerance)
     context = None
