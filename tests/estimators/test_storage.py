@@ -258,13 +258,12 @@ def int_array(*values):
         ("real with covariates", "state.family", "gaussian"),
         ("real with covariates", "state.covariate_coef", np.ones((3, 1))),
         ("real with covariates", "state.covariate_coef", NAN),
-        ("real with covariates", "targets.n_covariates", 0),
-        ("real with covariates", "targets.covariate_scaling", None),
-        ("real with covariates", "targets.covariate_scaling.centre", ONE),
-        ("real with covariates", "targets.covariate_scaling.size", np.zeros(2)),
-        ("real with covariates", "targets.imputation.median", ONE),
-        ("real with covariates", "targets.imputation.indicated", int_array(0, 0)),
-        ("real with covariates", "targets.imputation.indicated", int_array(7)),
+        ("real with covariates", "targets.covariates", None),
+        ("real with covariates", "targets.covariates.centre", ONE),
+        ("real with covariates", "targets.covariates.size", np.zeros(2)),
+        ("real with covariates", "targets.covariates.median", ONE),
+        ("real with covariates", "targets.covariates.indicated", int_array(0, 0)),
+        ("real with covariates", "targets.covariates.indicated", int_array(7)),
         ("real with covariates", "targets.target_scaling.size", np.zeros(1)),
         ("real with covariates", "targets.target_scaling.centre", np.zeros(2)),
         ("real with covariates", "targets.codings", []),
@@ -312,7 +311,7 @@ def test_targets_that_do_not_fit_together(kinds, kind, path, value):
     refused(file_by_hand(kinds[kind], alter), "is not valid")
 
 
-@pytest.mark.parametrize("field", ["codings", "covariate_scaling", "n_covariates"])
+@pytest.mark.parametrize("field", ["codings", "covariates"])
 def test_what_is_known_of_the_target_is_missing(kinds, field):
     model = kinds["rating with covariates"]
     refused(file_by_hand(model, lambda node, arrays: found(node, "targets").pop(field)), "load")

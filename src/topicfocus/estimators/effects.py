@@ -194,7 +194,7 @@ def training_effects(fitted: Fitted) -> np.ndarray | None:
     typical, *ends = fitted.typical_shares
     centre = state.intercept + state.coef_rows @ typical
     if state.covariate_coef is not None:
-        centre = centre + fitted.targets.covariate_scaling.centre @ state.covariate_coef
+        centre = centre + fitted.targets.covariates.centre @ state.covariate_coef
     return _at_both_ends(fitted, typical, np.column_stack(ends), centre, _limits(fitted)[0])[1]
 
 

@@ -213,7 +213,7 @@ def explain(
         found.words,
         found.topics,
         _of_covariates(problem.covariates, state, problem.n_docs),
-        _of_covariates(fitted.target_model.covariate_scaling.centre[None], state, problem.n_docs),
+        _of_covariates(fitted.target_model.covariates.centre[None], state, problem.n_docs),
         np.column_stack([part.data for part in terms]) if terms else np.zeros((0, 0)),
     )
     empty = amounts.base + amounts.average.sum(axis=1)

@@ -332,13 +332,11 @@ class Fitted:
         if self.targets is None:
             return Documents(corpus, None)
         n = corpus.n_docs
-        return Documents(
-            corpus,
-            None if y is None else self.targets.encode(y, n_docs=n),
-            None,
-            self.targets.offset(exposure, n),
-            self.targets.imputed(read_covariates(covariates, n, self.targets.n_covariates)),
-        )
+        target = None if y is None else self.targets.encode(y, n_docs=n)
+        values = read_covariates(covariates, n, self.targets.n_covariates)
+        if values is not None:
+            values = self.targets.covariates.impute(values)
+        return Documents(corpus, target, None, self.targets.offset(exposure, n), values)
 
     def predictors(
         self, documents: Documents, mixes: np.ndarray | None = None, n_jobs: int | None = None

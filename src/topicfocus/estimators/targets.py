@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from topicfocus.estimators.arguments import LARGEST, read_exposure
-from topicfocus.estimators.scaling import CovariateScaling, Imputation, TargetScaling
+from topicfocus.estimators.scaling import CovariateScaling, TargetScaling
 from topicfocus.families import (
     Bernoulli,
     Categorical,
@@ -184,10 +185,6 @@ def target_columns(y: Any, n_docs: int, name: str = "y") -> list[np.ndarray]:
 
 def is_missing(column: np.ndarray) -> np.ndarray:
     """Mask of None, NaN and pandas.NA."""
-    if column.dtype.kind != "O":
-        return np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), dtype=bool)
-    import pandas as pd
-
     return pd.isna(column)
 
 
@@ -198,19 +195,14 @@ def shown(value: Any) -> str:
 
 def as_numbers(column: np.ndarray, name: str = "y") -> np.ndarray:
     """Floats with NaN for missing values; text and infinity raise an error that names the row."""
-    if column.dtype.kind in "biuf":
-        values = column.astype(float)
-    else:
-        import pandas as pd
-
-        values = pd.to_numeric(pd.Series(column, dtype=object), errors="coerce").to_numpy(float)
-        wrong = np.isnan(values) & ~is_missing(column)
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise ValueError(
-                f"Unknown label type: {name} must hold numbers, but row {row} is "
-                f"{shown(column[row])}. For labels use a classifier."
-            )
+    values = pd.to_numeric(pd.Series(column), errors="coerce").to_numpy(float)
+    wrong = np.isnan(values) & ~is_missing(column)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"Unknown label type: {name} must hold numbers, but row {row} is "
+            f"{shown(column[row])}. For labels use a classifier."
+        )
     large = np.abs(values) > LARGEST
     if large.any():
         row = int(np.argmax(large))
@@ -415,11 +407,7 @@ class TargetModel:
     Attributes
     ----------
     codings : tuple of Coding, one per target
-    covariate_scaling : CovariateScaling
-    n_covariates : int
-        Number of covariates before indicator columns are added.
-    imputation : Imputation or None
-        Of missing covariates.
+    covariates : CovariateScaling
     target_scaling : TargetScaling or None
         Of real targets; None if they are not scaled.
 
@@ -435,12 +423,8 @@ class TargetModel:
     """
 
     codings: tuple[Coding, ...]
-    covariate_scaling: CovariateScaling = field(
-        default_factory=lambda: CovariateScaling.estimate(None, np.ones(0))
-    )
-    n_covariates: int = 0
+    covariates: CovariateScaling = field(default_factory=CovariateScaling.none)
     target_scaling: TargetScaling | None = None
-    imputation: Imputation | None = None
 
     # ---- from the targets of a fit ---------------------------------------------------------------
 
@@ -456,18 +440,6 @@ class TargetModel:
         """Targets of a classifier with labels of any kind."""
         return TargetModel(tuple(read_classes(target_columns(y, len(y)), np.ones(len(y)))))
 
-    def with_covariates(self, covariates: np.ndarray | None, weight: np.ndarray) -> TargetModel:
-        """Estimate imputation and scaling of the covariates; NaN is missing."""
-        if covariates is None:
-            return self
-        imputation = Imputation.estimate(covariates, weight)
-        return replace(
-            self,
-            covariate_scaling=CovariateScaling.estimate(imputation.impute(covariates), weight),
-            n_covariates=covariates.shape[1],
-            imputation=imputation,
-        )
-
     def with_target_scaling(self, columns: list[np.ndarray], weight: np.ndarray) -> TargetModel:
         """Estimate the scaling of real targets."""
         families = [coding.family for coding in self.codings]
@@ -477,24 +449,13 @@ class TargetModel:
     # ---- covariates ------------------------------------------------------------------------------
 
     @property
-    def n_columns(self) -> int:
-        """Number of covariates and indicator columns."""
-        return len(self.covariate_scaling.centre)
-
-    def imputed(self, covariates: np.ndarray | None) -> np.ndarray | None:
-        """Covariates without missing values, and the indicator columns."""
-        if covariates is None or self.imputation is None:
-            return covariates
-        return self.imputation.impute(covariates)
-
-    def scaled_covariates(self, covariates: np.ndarray | None) -> np.ndarray | None:
-        """Imputed covariates, centred and in standard deviations."""
-        return self.covariate_scaling.scale(self.imputed(covariates))
+    def n_covariates(self) -> int:
+        """Number of covariates before indicator columns are added."""
+        return self.covariates.median.size
 
     def column_names(self, names: Sequence[str]) -> list[str]:
         """Names of all columns, given those of the covariates."""
-        indicated = () if self.imputation is None else self.imputation.indicated
-        return [*names, *(f"{names[j]} is missing" for j in indicated)]
+        return [*names, *(f"{names[j]} is missing" for j in self.covariates.indicated)]
 
     # ---- scaling ---------------------------------------------------------------------------------
 
@@ -511,7 +472,7 @@ class TargetModel:
 
         `into_coef`: the median of the target is added to η because there is no intercept.
         """
-        state = self.covariate_scaling.restore(state)
+        state = self.covariates.restore(state)
         return (
             state if self.target_scaling is None else self.target_scaling.restore(state, into_coef)
         )
@@ -520,7 +481,7 @@ class TargetModel:
         """Transform a model to scaled data, to continue fitting."""
         if self.target_scaling is not None:
             state = self.target_scaling.apply(state, into_coef)
-        return self.covariate_scaling.apply(state)
+        return self.covariates.apply(state)
 
     # ---- targets as numbers ----------------------------------------------------------------------
 

@@ -189,7 +189,7 @@ def covariate_summary(
     return {
         "names": targets.column_names(names),
         "coef": state.covariate_coef,
-        "average": targets.covariate_scaling.centre,
+        "average": targets.covariates.centre,
         "typical": np.zeros(n) if values is None else values.mean(axis=0),
         "effects": None if values is None else _covariate_effects(fitted, values, found, held_out),
     }

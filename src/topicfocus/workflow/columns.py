@@ -200,7 +200,7 @@ def report_missing(columns: Columns, train: np.ndarray) -> None:
     values = columns.covariates
     if values is None:
         return
-    from topicfocus.estimators.scaling import Imputation
+    from topicfocus.estimators.scaling import CovariateScaling
 
     counted = MissingCovariates(columns.names)
     counted.add(columns)
@@ -212,7 +212,7 @@ def report_missing(columns: Columns, train: np.ndarray) -> None:
                 f"the covariate {name!r} is missing in every training document. Leave it out of "
                 f"{setting('covariates')}."
             )
-    imputation = Imputation.estimate(values[train], weight)
+    imputation = CovariateScaling.estimate(values[train], weight)
     each = []
     for j, median in enumerate(imputation.median):
         beside = ", and an indicator column is added" if j in imputation.indicated else ""

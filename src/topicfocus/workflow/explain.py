@@ -156,8 +156,7 @@ def _with_missing(amounts: np.ndarray, model: Any) -> np.ndarray:
     """What each covariate adds; that it is not known is part of it."""
     targets = model.fitted_.target_model
     own, more = np.split(amounts, [targets.n_covariates])
-    if targets.imputation is not None:
-        np.add.at(own, targets.imputation.indicated, more)
+    np.add.at(own, targets.covariates.indicated, more)
     return own
 
 
