@@ -98,7 +98,6 @@ def found(node, *path):
         (("word_count",), None),
         (("n_samples_seen",), "many"),
         (("history",), 3),
-        (("sees_roots",), False),
         (("selects",), 1),
         (("n_iter",), 1.5),
     ],

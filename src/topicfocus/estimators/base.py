@@ -24,11 +24,11 @@ from topicfocus.counts import is_dask
 from topicfocus.estimators import effects
 from topicfocus.estimators.arguments import (
     check_choice,
+    check_columns,
     check_count,
     labels_for_each,
     read_weight,
 )
-from topicfocus.estimators.columns import check_columns
 from topicfocus.estimators.corrections import with_merged, with_names
 from topicfocus.estimators.documents import (
     Documents,
@@ -66,7 +66,8 @@ class WordSelection:
     """Attributes of the models that select words."""
 
     inclusion_ = FittedAttribute(
-        lambda f: f.inclusion, "φ, the probability of being relevant; 0 or 1 in focused models."
+        lambda f: f.inclusion,
+        "φ, the probability of being relevant; 0 or 1 in focused models.",
     )
     selected_words_ = FittedAttribute(
         lambda f: f.selected_words, "Words that are kept; in pf-sLDA those with φ > ½."
@@ -75,7 +76,7 @@ class WordSelection:
         lambda f: f.inclusion_prior, "Fraction of relevant tokens, as given or as chosen."
     )
     inclusion_path_ = FittedAttribute(lambda f: f.shares, "Fractions compared.")
-    background_ = FittedAttribute(lambda f: f.background, "π, of the words of no topic.")
+    background_ = FittedAttribute(lambda f: f.state.background, "π, of the words of no topic.")
 
 
 def _selects_words(model: TopicModel) -> bool:
@@ -607,9 +608,8 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
 
     def _probabilities(self, documents: Documents) -> list[np.ndarray]:
         """P(y = label) of every target."""
-        fitted = self.fitted_
-        predictor = fitted.predictors(documents, n_jobs=self.n_jobs)
-        return fitted.target_model.probabilities(fitted.state.family, predictor)
+        predictor = self.fitted_.predictors(documents, n_jobs=self.n_jobs)
+        return [part.probabilities(predictor) for part in self.fitted_.parts]
 
     def _weighted_documents(
         self, X: Any, exposure: Any, covariates: Any, sample_weight: Any, y: Any = None

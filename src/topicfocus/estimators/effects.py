@@ -162,7 +162,7 @@ def topic_effects(
         estimate=estimate,
         lower=lower,
         upper=upper,
-        typical=fitted.target_model.responses(state.family, centre[None])[0],
+        typical=fitted.responses(centre[None])[0],
         limits=limits,
         observed=observed,
         coef=state.coef_rows.T.copy(),
@@ -206,7 +206,7 @@ def _at_both_ends(
     state = fitted.state
     moved = np.stack([_with_share(typical, shares[:, i]) for i in (0, 1)], axis=1)
     f = (centre + (moved - typical) @ state.coef_rows.T).reshape(-1, state.n_predictors)
-    response = fitted.target_model.responses(state.family, f)
+    response = fitted.responses(f)
     response = np.clip(response, limits[:, 0], limits[:, 1]).reshape(len(shares), 2, -1)
     return moved, response
 
@@ -269,17 +269,19 @@ def word_effects(
     mixes = fitted.mixes(some.corpus, n_jobs) if mixes is None else mixes[rows]
     offsets = some.problem(1.0, n_jobs).offsets(fitted.state)
     offsets = offsets + fitted.remainder_amounts(some.corpus)
-    seen, targets, family = fitted.seen(some.corpus), fitted.target_model, fitted.state.family
+    seen = fitted.seen(some.corpus)
     n_predictors = fitted.state.n_predictors
     change = np.zeros((len(words), n_predictors))
     at_a_time = max(1, _BLOCK // (2 * n_predictors * len(rows)))
     for first in range(0, len(words), at_a_time):
         block = words[first : first + at_a_time]
         f = first_occurrence(seen, fitted.state, mixes, block, n_jobs) + offsets[:, None, None]
-        response = targets.responses(family, f.reshape(-1, n_predictors)).reshape(f.shape)
+        response = fitted.responses(f.reshape(-1, n_predictors)).reshape(f.shape)
         moved = response[:, :, 1] - response[:, :, 0]
         change[first : first + at_a_time] = np.average(moved, axis=0, weights=some.weights)
-    return WordEffects(targets.predictor_names(), words, present[words], change, len(rows))
+    return WordEffects(
+        fitted.target_model.predictor_names(), words, present[words], change, len(rows)
+    )
 
 
 def affordable_documents(

@@ -55,7 +55,7 @@ class FocusedParameters(WordSelection):
     seed_words: Any = None
     remainder: bool = False
 
-    word_weight_ = FittedAttribute(lambda f: f.word_weight, "Weight of a token of each word.")
+    word_weight_ = FittedAttribute(lambda f: f.state.inclusion, "Weight of a token of each word.")
     shaping_ = FittedAttribute(lambda f: f.shaping, '"themes" or "graded".')
     completeness_ = FittedAttribute(lambda f: f.completeness, "What topics capture of the text.")
 

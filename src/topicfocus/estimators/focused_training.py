@@ -191,7 +191,6 @@ class FocusedTrainer:
         return Fitted(
             state=result.state,
             targets=targets,
-            sees_roots=True,
             selects=selects,
             evidence=result.statistic,
             association=result.slopes if selects else None,

@@ -270,7 +270,6 @@ class JointTrainer:
         fitted = Fitted(
             state=state,
             targets=targets,
-            sees_roots=False,
             selects=self.hyper.selects,
             hyper=self.hyper,
             converged=converged,

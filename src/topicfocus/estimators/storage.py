@@ -162,8 +162,7 @@ def _check_arrays(fitted: Fitted, joint: bool) -> None:
     _require(all(isinstance(v, (int, float)) for v in history), "history must be lists of numbers")
     _require(
         joint == (hyper is not None)
-        and (hyper is None or (hyper.n_topics, hyper.selects) == (n_topics, fitted.selects))
-        and fitted.sees_roots != joint,
+        and (hyper is None or (hyper.n_topics, hyper.selects) == (n_topics, fitted.selects)),
         f"hyper must be of {n_topics} topics in a joint model, and None in a focused one",
     )
     _check_remainder(fitted, n_words, width)

@@ -52,7 +52,10 @@ class TopicRegressor(RegressorMixin, TopicModel):
 
     noise_variance_ = FittedAttribute(lambda f: f.noise_variance, "δ of Gaussian targets.")
     levels_ = FittedAttribute(lambda f: f.levels, "Values of the levels of an ordinal target.")
-    thresholds_ = FittedAttribute(lambda f: f.thresholds, "τ of an ordinal target.")
+    thresholds_ = FittedAttribute(
+        lambda f: None if f.levels is None else f.parts[0].family.thresholds,
+        "τ of an ordinal target.",
+    )
 
     def _make_targets(self, columns: list[np.ndarray], weight: np.ndarray) -> TargetModel:
         families = read_families(self.family, len(columns))
@@ -231,13 +234,11 @@ class TopicRegressor(RegressorMixin, TopicModel):
         """
         documents = self._new_documents(X, exposure=exposure, covariates=covariates)
         fitted = self.fitted_
-        family, targets = fitted.state.family, fitted.target_model
         if not return_std:
-            predictor = fitted.predictors(documents, n_jobs=self.n_jobs)
-            return squeezed(targets.mean(family, predictor))
+            return squeezed(fitted.mean(fitted.predictors(documents, n_jobs=self.n_jobs)))
         predictor, spread = fitted.outlook(documents, self.n_jobs)
-        variance = targets.variance(family, predictor, spread)
-        return squeezed(targets.mean(family, predictor)), squeezed(np.sqrt(variance))
+        deviation = np.sqrt(fitted.variance(predictor, spread))
+        return squeezed(fitted.mean(predictor)), squeezed(deviation)
 
     def predict_interval(
         self, X: Any, coverage: float = 0.8, exposure: Any = None, covariates: Any = None
@@ -283,10 +284,8 @@ class TopicRegressor(RegressorMixin, TopicModel):
         if not (isinstance(coverage, (int, float)) and 0 < coverage < 1):
             raise ValueError(f"coverage must be between 0 and 1, such as 0.8, got {coverage!r}.")
         documents = self._new_documents(X, exposure=exposure, covariates=covariates)
-        fitted = self.fitted_
-        low, high = fitted.target_model.intervals(
-            fitted.state.family, *fitted.outlook(documents, self.n_jobs), coverage
-        )
+        outlook = self.fitted_.outlook(documents, self.n_jobs)
+        low, high = self.fitted_.intervals(*outlook, coverage)
         return squeezed(low), squeezed(high)
 
     @available_if(_one_rating)

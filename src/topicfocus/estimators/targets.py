@@ -418,8 +418,8 @@ class TargetModel:
     >>> targets.encode(np.array(["bad", "good"])).ravel()
     array([0., 1.])
     >>> family = targets.start(np.array([[1.0], [0.0], [1.0]]), np.ones(3))
-    >>> targets.probabilities(family, np.array([[0.0]]))[0]
-    array([[0.5, 0.5]])
+    >>> family
+    Bernoulli()
     """
 
     codings: tuple[Coding, ...]
@@ -549,39 +549,6 @@ class TargetModel:
         if not any(used):
             raise ValueError(f"{name} is for counts: use family='poisson'.")
         return log_exposure[:, None] * np.array(used, dtype=float)
-
-    # ---- predictions -----------------------------------------------------------------------------
-
-    def parts(self, family: Any) -> list[TargetPart]:
-        """Coding, family and predictors of each target."""
-        return [
-            TargetPart(coding, own, where)
-            for coding, (own, where) in zip(self.codings, family.split(), strict=True)
-        ]
-
-    def mean(self, family: Any, predictor: np.ndarray) -> np.ndarray:
-        """E[y | f], documents x targets."""
-        return np.column_stack([part.mean(predictor) for part in self.parts(family)])
-
-    def variance(self, family: Any, predictor: np.ndarray, spread: np.ndarray) -> np.ndarray:
-        """Var y, documents x targets, given f and its variance `spread`."""
-        return np.column_stack([part.variance(predictor, spread) for part in self.parts(family)])
-
-    def intervals(
-        self, family: Any, predictor: np.ndarray, spread: np.ndarray, coverage: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Ends of the prediction intervals, documents x targets."""
-        ends = [part.interval(predictor, spread, coverage) for part in self.parts(family)]
-        low, high = zip(*ends, strict=True)
-        return np.column_stack(low), np.column_stack(high)
-
-    def probabilities(self, family: Any, predictor: np.ndarray) -> list[np.ndarray]:
-        """P(y = label), documents x labels, one array per target."""
-        return [part.probabilities(predictor) for part in self.parts(family)]
-
-    def responses(self, family: Any, predictor: np.ndarray) -> np.ndarray:
-        """E[y | f] or P(y = label), documents x predictors."""
-        return np.hstack([part.response(predictor) for part in self.parts(family)])
 
     def predictor_names(self) -> tuple[str, ...]:
         """Names of the linear predictors: "y", or "y is good" for a class."""

@@ -205,7 +205,7 @@ def _covariate_effects(
     ends[rare] = np.column_stack([values.min(axis=0), values.max(axis=0)])[rare]
     moved = ends - values.mean(axis=0)[:, None]
     f = found.predictor.mean(axis=0) + moved[:, :, None] * state.covariate_coef[:, None, :]
-    response = fitted.target_model.responses(state.family, f.reshape(-1, state.n_predictors))
+    response = fitted.responses(f.reshape(-1, state.n_predictors))
     for part in fitted.parts:
         limits = part.coding.bounds(part.family)
         response[:, part.where] = np.clip(response[:, part.where], *limits)
