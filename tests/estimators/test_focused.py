@@ -11,8 +11,6 @@ from topicfocus import (
     PCSLDARegressor,
 )
 from topicfocus.datasets import make_pfslda, make_reviews
-from topicfocus.estimators.training import UselessFitWarning
-from topicfocus.focused import optimize as shaping
 from topicfocus.metrics import channel_overlap, rmse, selection_scores, target_agreement
 
 REGRESSORS = (FocusedTopicRegressor, PCSLDARegressor)
@@ -157,19 +155,6 @@ def test_few_documents_and_documents_without_words(reviews):
     np.testing.assert_allclose(mixes[0], prior / prior.sum(), rtol=1e-6)
 
 
-def test_noise_only_is_an_error_or_a_humble_model():
-    rng = np.random.default_rng(0)
-    counts = rng.poisson(1.0, (400, 60))
-    y = rng.standard_normal(400)
-    try:
-        with pytest.warns(UselessFitWarning, match="no better than a constant"):
-            fitted = FocusedTopicRegressor(3, random_state=0).fit(counts[:300], y[:300])
-    except ValueError as error:
-        assert "none is kept" in str(error)
-    else:
-        assert rmse(y[300:], fitted.predict(counts[300:])) < 1.15 * y[300:].std()
-
-
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
@@ -185,23 +170,6 @@ def test_noise_only_is_an_error_or_a_humble_model():
 def test_bad_parameters(reviews, parameters, message):
     with pytest.raises((ValueError, TypeError), match=message):
         FocusedTopicRegressor(**parameters).fit(reviews.counts, reviews.target)
-
-
-def test_an_interrupt_leaves_fit(reviews, monkeypatch):
-    calls = {"n": 0}
-    real = shaping.constrained_pass
-
-    def interrupted(*args, **kwargs):
-        calls["n"] += 1
-        if calls["n"] == 12:
-            raise KeyboardInterrupt
-        return real(*args, **kwargs)
-
-    monkeypatch.setattr(shaping, "constrained_pass", interrupted)
-    fresh = FocusedTopicRegressor(3, random_state=0)
-    with pytest.raises(KeyboardInterrupt):
-        fresh.fit(reviews.counts, reviews.target)
-    assert not hasattr(fresh, "fitted_")
 
 
 def test_a_share_given_is_filled_with_words_that_follow_the_topics():

@@ -9,7 +9,6 @@ import pytest
 from model_files import MODELS
 from sklearn import config_context
 from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import r2_score, roc_auc_score
@@ -17,14 +16,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_valid
 from sklearn.pipeline import make_pipeline
 
 import topicfocus
-from topicfocus import (
-    LDA,
-    FocusedTopicClassifier,
-    FocusedTopicRegressor,
-    PFSLDARegressor,
-    SLDAClassifier,
-    SLDARegressor,
-)
 from topicfocus.datasets import make_reviews
 from topicfocus.estimators.training import UselessFitWarning
 
@@ -84,13 +75,6 @@ def test_several_targets_in_cross_val_predict(name):
     assert found.shape == both.shape
     assert r2_score(both, found) > 0.0
     assert cross_validate(make(name), X, both, cv=3)["test_score"].mean() > 0.0
-
-
-@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
-def test_calibration(method):
-    model = CalibratedClassifierCV(make("FocusedTopicClassifier"), method=method, cv=3)
-    p = model.fit(X[:200], GOOD[:200]).predict_proba(X[200:])[:, 1]
-    assert roc_auc_score(GOOD[200:] == "good", p) > 0.85
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -187,16 +171,6 @@ def test_unseen_words_and_empty_documents_get_the_priors_prediction(name):
         mean, std = model.predict(nothing, return_std=True)
         np.testing.assert_allclose(mean, wanted)
         assert np.all(std >= np.sqrt(model.noise_variance_))
-
-
-def test_no_warnings_on_plain_use():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        plain = {"n_topics": 3, "max_epochs": 10, "random_state": 0}
-        for model in (LDA, FocusedTopicRegressor, PFSLDARegressor, SLDARegressor):
-            model(**plain).fit(X, Y).transform(X)
-        for model in (FocusedTopicClassifier, SLDAClassifier):
-            model(**plain).fit(X, GOOD).predict_proba(X)
 
 
 @pytest.mark.parametrize("name", ["FocusedTopicRegressor", "SLDARegressor"])

@@ -200,12 +200,6 @@ def test_topics_cannot_change_their_number_on_the_way(reviews):
         model.partial_fit(reviews.counts[50:100], reviews.target[50:100])
 
 
-def test_columns_cannot_change_on_the_way(reviews):
-    model = make(LDA).partial_fit(reviews.counts[:50])
-    with pytest.raises(ValueError, match="features"):
-        model.partial_fit(reviews.counts[50:100][:, :-1])
-
-
 # ---- weights and targets ----------------------------------------------------------------------
 
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
 from topicfocus.estimators.scaling import TargetScaling, weighted_median, weighted_std
-from topicfocus.families import Bernoulli, Gaussian, Multiple, Poisson
+from topicfocus.families import Gaussian, Multiple, Poisson
 from topicfocus.model import ModelState
 
 RNG = np.random.default_rng(0)
@@ -20,18 +20,6 @@ def test_weighted_median_and_standard_deviation():
     copies = np.repeat(Y, weight.astype(int))
     assert weighted_median(Y, weight) == weighted_median(copies, np.ones(len(copies)))
     assert_allclose(weighted_std(Y, weight), copies.std(), rtol=1e-12)
-
-
-def test_only_real_targets_have_units():
-    codes = np.column_stack([Y, np.round(np.abs(Y)), Y > 4]).astype(float)
-    units = TargetScaling.estimate([Gaussian(), Poisson(), Bernoulli()], codes, ONES)
-    assert_array_equal(units.size[1:], 1)
-    assert_array_equal(units.centre[1:], 0)
-    scaled = units.scale(codes)
-    assert_array_equal(scaled[:, 1:], codes[:, 1:])
-    assert scaled[:, 0].std() == pytest.approx(1, rel=1e-6)
-    assert weighted_median(scaled[:, 0], ONES) == 0
-    assert_array_equal(units.log_density(np.ones((2, 3))), np.log(units.size).sum())
 
 
 @pytest.mark.parametrize("into_coef", [True, False])
