@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from outside_family import NegativeBinomial
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
@@ -230,6 +231,28 @@ def test_targets_of_the_wrong_kind(reviews):
     tuples[:] = [(1, 2), (3, 4)] * 10
     with pytest.raises(ValueError, match="Labels must be all text"):
         SLDAClassifier().fit(X, tuples)
+
+
+@pytest.mark.parametrize(
+    "family, message",
+    [
+        ("normal", "family must be one of"),
+        (3, "family must be one of"),
+        (["gaussian"], "family names 1 targets, but y has 2"),
+        (NegativeBinomial(1.0), "cannot be one of several targets"),
+    ],
+)
+def test_families_that_there_are_not(reviews, family, message):
+    both = np.column_stack([reviews.target, reviews.target])
+    with pytest.raises(ValueError, match=message):
+        SLDARegressor(family=family).fit(reviews.counts, both)
+
+
+def test_a_level_that_the_model_has_not_seen(reviews):
+    model = SLDARegressor(2, family="ordinal", max_epochs=1, random_state=0)
+    model.fit(reviews.counts, np.digitize(reviews.target, [4, 7]) * 2)
+    with pytest.raises(ValueError, match="a level never seen in fit at row 1: 3"):
+        model.elbo(reviews.counts[:2], [2, 3])
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ from topicfocus import FocusedTopicRegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.estimators.documents import Documents, make_folds
-from topicfocus.estimators.targets import TargetModel
+from topicfocus.estimators.targets import Coding, TargetModel
+from topicfocus.families import Bernoulli, Gaussian
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +21,9 @@ def numbers(reviews, rows=None, **more):
     rows = np.arange(120) if rows is None else rows
     target = np.asarray(reviews.target, dtype=float)[rows]
     counts = reviews.counts[rows]
-    return Documents(make_corpus(counts), target[:, None], **more), TargetModel.of_numbers(target)
+    return Documents(make_corpus(counts), target[:, None], **more), TargetModel(
+        (Coding(Gaussian()),)
+    )
 
 
 def sets(folds):
@@ -37,7 +40,8 @@ def test_every_document_is_predicted_once_from_all_others(reviews):
 def test_classes_have_their_proportions(reviews):
     target = (np.arange(120) % 10 == 0).astype(float)
     documents = Documents(make_corpus(reviews.counts), target[:, None])
-    for _, held in make_folds(documents, TargetModel.of_classes(target), 4, 1000):
+    targets = TargetModel((Coding(Bernoulli(), np.array([0.0, 1.0])),))
+    for _, held in make_folds(documents, targets, 4, 1000):
         assert target[held].sum() == 3
 
 

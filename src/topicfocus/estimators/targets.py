@@ -410,35 +410,11 @@ class TargetModel:
     covariates : CovariateScaling
     target_scaling : TargetScaling or None
         Of real targets; None if they are not scaled.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> targets = TargetModel.of_classes(np.array(["good", "bad", "good"]))
-    >>> targets.encode(np.array(["bad", "good"])).ravel()
-    array([0., 1.])
-    >>> family = targets.start(np.array([[1.0], [0.0], [1.0]]), np.ones(3))
-    >>> family
-    Bernoulli()
     """
 
     codings: tuple[Coding, ...]
     covariates: CovariateScaling = field(default_factory=CovariateScaling.none)
     target_scaling: TargetScaling | None = None
-
-    # ---- from the targets of a fit ---------------------------------------------------------------
-
-    @staticmethod
-    def of_numbers(y: Any, family: Any = "gaussian") -> TargetModel:
-        """Targets of a regressor; `family` is a name or a family, or a list of them."""
-        columns = target_columns(y, len(y))
-        families = read_families(family, len(columns))
-        return TargetModel(tuple(read_regression(columns, families, np.ones(len(y)))))
-
-    @staticmethod
-    def of_classes(y: Any) -> TargetModel:
-        """Targets of a classifier with labels of any kind."""
-        return TargetModel(tuple(read_classes(target_columns(y, len(y)), np.ones(len(y)))))
 
     def with_target_scaling(self, columns: list[np.ndarray], weight: np.ndarray) -> TargetModel:
         """Estimate the scaling of real targets."""
