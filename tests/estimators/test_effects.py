@@ -297,7 +297,3 @@ def test_fewer_documents_where_each_costs_much(reviews, fitted):
     assert affordable_documents(model.fitted_, documents, 30_000_000) == 5
     assert 5 < affordable_documents(model.fitted_, documents, 200_000) < 100
     assert len(model.word_effects(reviews.counts, n_documents=3)) > 0
-
-
-def test_lda_has_none(reviews):
-    assert not hasattr(topicfocus.LDA(2), "topic_effects")

@@ -1,6 +1,5 @@
 """The estimators inside scikit-learn's tools."""
 
-import pickle
 import warnings
 
 import numpy as np
@@ -8,7 +7,6 @@ import pandas as pd
 import pytest
 from model_files import MODELS
 from sklearn import config_context
-from sklearn.base import clone
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import r2_score, roc_auc_score
@@ -35,17 +33,6 @@ def make(name, **options):
 
 def target_of(name):
     return GOOD if name.endswith("Classifier") else Y
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_clone_and_pickle(name):
-    model = make(name, max_epochs=3).fit(X, target_of(name))
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.transform(X), model.transform(X))
-    copy = clone(model)
-    assert copy.get_params() == model.get_params()
-    assert not hasattr(copy, "components_")
-    np.testing.assert_array_equal(copy.fit(X, target_of(name)).components_, model.components_)
 
 
 def test_grid_search_in_a_text_pipeline():

@@ -83,17 +83,6 @@ def test_intervals_cover_what_they_say(scale):
     assert np.all(np.abs(np.mean(covered, axis=0) - levels) < [0.07, 0.04, 0.02])
 
 
-@pytest.mark.parametrize(("family", "limits"), [("poisson", (0, np.inf)), ("ordinal", (0, 2))])
-def test_intervals_are_inside_what_the_target_can_be(family, limits):
-    reviews = make_reviews(300, random_state=0)
-    y = np.digitize(reviews.target, [4, 7]).astype(float)
-    model = FocusedTopicRegressor(3, family=family, max_epochs=5, random_state=0)
-    low, high = model.fit(reviews.counts, y).predict_interval(reviews.counts, 0.95)
-    assert low.min() >= limits[0] and high.max() <= limits[1]
-    # Many documents have the largest count, and others may have more all the same.
-    assert model.fitted_.parts[0].coding.bounds(model.family_) == limits
-
-
 @pytest.mark.parametrize(("excess", "exposed"), [(0.0, False), (0.5, True)])
 def test_intervals_of_counts_are_whole_and_cover(excess, exposed):
     """Counts as a Poisson has them, and such as vary more; three data sets of each.
@@ -169,14 +158,6 @@ def test_predictions_are_within_the_scale_and_explained_exactly(estimator):
     beyond = int(np.argmax(found.predictor[:, 0]))
     assert "end of the scale" in repr(found[beyond])
     assert repr(found[beyond]).startswith("y: 7\n")
-
-
-def test_numbers_without_ends_are_not_limited():
-    reviews = make_reviews(300, random_state=0)
-    y = reviews.target + np.random.default_rng(0).normal(size=300)
-    model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, y)
-    found = model.explain(20 * reviews.counts)
-    assert limits_of(model) == (-np.inf, np.inf) and np.all(found.limit == 0)
 
 
 def limits_of(model):

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from topicfocus import FocusedTopicRegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.estimators.documents import Documents, make_folds
@@ -70,20 +69,3 @@ def test_of_very_many_documents_some_and_of_very_few_none(reviews):
     used = np.concatenate([held for _, held in make_folds(*numbers(reviews), 3, 60)])
     assert len(used) == len(set(used.tolist())) == 60
     assert make_folds(*numbers(reviews, np.arange(3)), 5, 1000) == []
-
-
-def test_the_share_does_not_hang_on_who_is_set_aside(reviews):
-    """The path is that of folds: of all documents, whichever of them the seed sets aside."""
-    paths = []
-    for seed in (0, 1):
-        model = FocusedTopicRegressor(2, max_epochs=1, random_state=seed, n_jobs=1)
-        paths.append(np.array(model.fit(reviews.counts, reviews.target).inclusion_path_))
-    np.testing.assert_allclose(paths[0][-1, 0], paths[1][-1, 0], rtol=1e-9)
-    # Only the penalties of the regressions come from those set aside, and what discoveries are
-    # called: the share of the tokens that they have in the others.
-    np.testing.assert_allclose(paths[0], paths[1], atol=0.05)
-    few = FocusedTopicRegressor(2, max_epochs=1, random_state=0, n_jobs=1)
-    held = slice(100, 120)
-    given = (reviews.counts[held], reviews.target[held])
-    few.fit(reviews.counts, reviews.target, X_val=given[0], y_val=given[1])
-    np.testing.assert_allclose(np.array(few.inclusion_path_), paths[0], atol=0.05)
