@@ -159,16 +159,16 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         X: Any,
         y: Any = None,
         options: FitOptions = FitOptions(),  # noqa: B008 - frozen
-        validation: Mapping[str, Any] | None = None,
         **arrays: Any,
     ):
         """Read and check all arguments of `fit`, then fit."""
+        validation = {name: arrays.pop(name) for name in list(arrays) if name.endswith("_val")}
         corpus = self._read_counts(X, reset=True)
         documents, targets = read_training(corpus, y, self._make_targets, **arrays)
         validation_documents = None
         if targets is not None:
             documents = self._weight_classes(documents, targets)
-            validation_documents = read_validation(targets, corpus.n_words, **(validation or {}))
+            validation_documents = read_validation(targets, corpus.n_words, **validation)
         warn_of_empty(documents, type(self).__name__)
         trainer = self._trainer(corpus.n_words)
         fitted, last = trainer.fit(documents, targets, validation_documents, options)

@@ -11,7 +11,7 @@ import numpy as np
 from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.estimators.arguments import read_covariates, read_groups, read_weight
 from topicfocus.estimators.scaling import CovariateScaling
-from topicfocus.estimators.targets import TargetModel, target_columns
+from topicfocus.estimators.targets import TargetModel, check_values, target_columns
 from topicfocus.model import Problem, make_problem
 from topicfocus.passes import dot
 
@@ -123,32 +123,32 @@ def read_validation(
     targets: TargetModel,
     n_words: int,
     *,
-    X: Any = None,
-    y: Any = None,
-    sample_weight: Any = None,
-    exposure: Any = None,
-    covariates: Any = None,
+    X_val: Any = None,
+    y_val: Any = None,
+    sample_weight_val: Any = None,
+    exposure_val: Any = None,
+    covariates_val: Any = None,
 ) -> Documents | None:
     """Validation documents given by the user, encoded and scaled as the training documents."""
-    if (X is None) != (y is None):
+    if (X_val is None) != (y_val is None):
         raise ValueError("Give both X_val and y_val, or neither.")
-    if X is None:
-        if any(part is not None for part in (sample_weight, exposure, covariates)):
+    if X_val is None:
+        if any(part is not None for part in (sample_weight_val, exposure_val, covariates_val)):
             raise ValueError("sample_weight_val and the like belong to X_val, which was not given.")
         return None
-    corpus = make_corpus(X, name="X_val", allow_empty=True, fractions=True)
+    corpus = make_corpus(X_val, name="X_val", allow_empty=True, fractions=True)
     if corpus.n_words != n_words:
         raise ValueError(f"X_val has {corpus.n_words} features, but X has {n_words}.")
     n = corpus.n_docs
-    target = targets.encode(y, "y_val", n)
+    target = targets.encode(y_val, "y_val", n)
     for coding, column in zip(targets.codings, target.T, strict=True):
         known = column[np.isfinite(column)]
         if len(known) == 0 or (coding.labels is not None and np.ptp(known) == 0):
             raise ValueError("y_val has one class only: no choice can be made on it.")
-    values = read_covariates(covariates, n, targets.n_covariates, "covariates_val")
+    values = read_covariates(covariates_val, n, targets.n_covariates, "covariates_val")
     target = targets.scale(target, "y_val")
-    weight = read_weight(sample_weight, n, "sample_weight_val")
-    return _scaled(corpus, targets, target, weight, exposure, values, "_val")
+    weight = read_weight(sample_weight_val, n, "sample_weight_val")
+    return _scaled(corpus, targets, target, weight, exposure_val, values, "_val")
 
 
 def read_batch(
@@ -163,10 +163,9 @@ def read_batch(
     """Documents of a later batch of `partial_fit`, and the targets with updated ranges."""
     n = corpus.n_docs
     weight = read_weight(sample_weight, n)
-    columns = target_columns(y, n)
-    if not targets.has_classes:
-        targets.check_numbers(columns)
-    target = targets.encode_columns(columns)
+    target = targets.encode(y, n_docs=n)
+    for coding, codes in zip(targets.codings, target.T, strict=True):
+        check_values(coding.family, codes, np.isfinite(codes))
     values = read_covariates(covariates, n, targets.n_covariates)
     documents = _scaled(corpus, targets, targets.scale(target, "y"), weight, exposure, values)
     targets = targets.with_values(target, documents.weights)

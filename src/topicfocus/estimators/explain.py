@@ -9,7 +9,7 @@ score of a class has no meaning by itself (`topicfocus.contributions`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -84,40 +84,32 @@ class Explanation:
     term_names: np.ndarray
     limit: np.ndarray
 
+    _BY_DOCUMENT: ClassVar = (
+        *("base", "words", "topics", "covariates", "average", "before", "after", "chosen"),
+        *("relevant", "remainder", "limit"),
+    )
+
     def __len__(self) -> int:
         return len(self.base)
 
     def __getitem__(self, documents: Any) -> Explanation:
         """The explanation of one document, or of some."""
-        index = np.arange(len(self))[documents]
-        index = np.atleast_1d(index)
-        return replace(
-            self,
-            base=self.base[index],
-            words=tuple(m[index] for m in self.words),
-            topics=tuple(m[index] for m in self.topics),
-            covariates=tuple(m[index] for m in self.covariates),
-            average=tuple(m[index] for m in self.average),
-            before=self.before[index],
-            after=self.after[index],
-            chosen=self.chosen[index],
-            relevant=self.relevant[index],
-            remainder=tuple(m[index] for m in self.remainder),
-            limit=self.limit[index],
-        )
+        index = np.atleast_1d(np.arange(len(self))[documents])
+        chosen: dict[str, Any] = {}
+        for name in self._BY_DOCUMENT:
+            value = getattr(self, name)
+            is_matrix = isinstance(value, np.ndarray)
+            chosen[name] = value[index] if is_matrix else tuple(part[index] for part in value)
+        return replace(self, **chosen)
 
     @property
     def predictor(self) -> np.ndarray:
         """The sum of all contributions, documents x predictors."""
-        return np.column_stack(
-            [
-                self.base[:, l]
-                + np.asarray(self.words[l].sum(axis=1)).ravel()
-                + self.covariates[l].sum(axis=1)
-                + self.remainder_amounts(l)
-                for l in range(len(self.predictor_names))
-            ]
-        )
+        total = self.base.copy()
+        for parts in (self.words, self.covariates, self.remainder):
+            for l, part in enumerate(parts):
+                total[:, l] += np.asarray(part.sum(axis=1)).ravel()
+        return total
 
     def remainder_amounts(self, predictor: int) -> np.ndarray:
         """What the remainder adds to a predictor of each document."""

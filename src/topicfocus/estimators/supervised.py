@@ -120,20 +120,17 @@ class TopicRegressor(RegressorMixin, TopicModel):
         >>> model.components_.shape == (3, reviews.counts.shape[1])
         True
         """
-        validation = {
-            "X": X_val,
-            "y": y_val,
-            "sample_weight": sample_weight_val,
-            "exposure": exposure_val,
-            "covariates": covariates_val,
-        }
         return self._fit(
             X,
             y,
-            validation=validation,
             sample_weight=sample_weight,
             exposure=exposure,
             covariates=covariates,
+            X_val=X_val,
+            y_val=y_val,
+            sample_weight_val=sample_weight_val,
+            exposure_val=exposure_val,
+            covariates_val=covariates_val,
             groups=groups,
         )
 
@@ -462,18 +459,15 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         >>> FocusedTopicClassifier(3, random_state=0).fit(reviews.counts, liked).classes_
         array([False,  True])
         """
-        validation = {
-            "X": X_val,
-            "y": y_val,
-            "sample_weight": sample_weight_val,
-            "covariates": covariates_val,
-        }
         return self._fit(
             X,
             y,
-            validation=validation,
             sample_weight=sample_weight,
             covariates=covariates,
+            X_val=X_val,
+            y_val=y_val,
+            sample_weight_val=sample_weight_val,
+            covariates_val=covariates_val,
             groups=groups,
         )
 

@@ -102,9 +102,12 @@ class Coding:
             wrong = self.labels[place] != known
         if np.any(wrong):
             row = int(np.flatnonzero(~missing)[np.argmax(wrong)])
-            what = "a level" if self.is_rating else "a class"
+            what, remedy = "a class", ""
+            if self.is_rating:
+                what = "a level"
+                remedy = ". Pass all levels at the first call of partial_fit: levels=[...]."
             raise ValueError(
-                f"{name} has {what} never seen in fit at row {row}: {shown(column[row])}"
+                f"{name} has {what} never seen in fit at row {row}: {shown(column[row])}{remedy}"
             )
         codes[~missing] = place
         return codes
@@ -485,23 +488,6 @@ class TargetModel:
         return np.column_stack(
             [c.encode(column, name) for c, column in zip(self.codings, columns, strict=True)]
         )
-
-    def check_numbers(self, columns: list[np.ndarray]) -> None:
-        """Raise an error for targets of a later batch that the families do not allow."""
-        for coding, column in zip(self.codings, columns, strict=False):
-            values = as_numbers(column)
-            known = np.isfinite(values)
-            check_values(coding.family, values, known)
-            if coding.labels is None:
-                continue
-            bad = known & ~np.isin(values, coding.labels)
-            if bad.any():
-                row = int(np.argmax(bad))
-                raise ValueError(
-                    f"row {row} of y is {values[row]:g}, which is not one of the levels "
-                    f"{coding.labels.tolist()} of the first call to partial_fit or fit. Pass all "
-                    "levels at the first call: levels=[...]."
-                )
 
     def with_values(self, codes: np.ndarray, weight: np.ndarray) -> TargetModel:
         """Update observed ranges and limits by another batch, documents x targets."""
