@@ -4,7 +4,8 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from model_files import MODELS
+from sklearn.base import ClassifierMixin, RegressorMixin, clone
 from sklearn.exceptions import NotFittedError
 
 import topicfocus
@@ -12,9 +13,7 @@ from topicfocus import (
     LDA,
     FocusedTopicClassifier,
     FocusedTopicRegressor,
-    PCSLDAClassifier,
     PCSLDARegressor,
-    PFSLDAClassifier,
     PFSLDARegressor,
     SLDAClassifier,
     SLDARegressor,
@@ -23,9 +22,9 @@ from topicfocus.datasets import make_reviews
 from topicfocus.joint import online as joint_stream
 from topicfocus.metrics import rmse
 
-REGRESSORS = (SLDARegressor, PFSLDARegressor, PCSLDARegressor, FocusedTopicRegressor)
-CLASSIFIERS = (SLDAClassifier, PFSLDAClassifier, PCSLDAClassifier, FocusedTopicClassifier)
-ALL = (LDA, *REGRESSORS, *CLASSIFIERS)
+ALL = [getattr(topicfocus, name) for name in MODELS]
+REGRESSORS = [cls for cls in ALL if issubclass(cls, RegressorMixin)]
+CLASSIFIERS = [cls for cls in ALL if issubclass(cls, ClassifierMixin)]
 CONSTRAINED = (PCSLDARegressor, FocusedTopicRegressor)
 
 
