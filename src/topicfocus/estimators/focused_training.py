@@ -25,6 +25,7 @@ from topicfocus.estimators.training import (
     append_history,
     count_documents,
     generator,
+    history_of,
     no_progress,
     scaled_state,
     show_fit,
@@ -124,7 +125,9 @@ class FocusedTrainer:
                 folds=folds,
                 shared=options.shared,
             )
-        fitted = self._fitted(result, targets, **_history(result), **count_documents(seen))
+        fitted = self._fitted(
+            result, targets, **history_of(result.history), **count_documents(seen)
+        )
         everyone = seen
         tolerance = FINE.tolerance
         if settings.is_low_fidelity:
@@ -268,15 +271,6 @@ class FocusedTrainer:
 def _codes(problem: Problem) -> np.ndarray:
     """Targets of a problem, NaN for missing ones."""
     return np.where(problem.target_weights > 0, problem.targets, np.nan)
-
-
-def _history(result: FocusResult) -> dict[str, Any]:
-    history = {
-        "epoch": [info.epoch for info in result.history],
-        "objective": [float(info.objective) for info in result.history],
-        "kept_words": [info.kept for info in result.history],
-    }
-    return {"n_iter": len(result.history), "history": history}
 
 
 def focused_trainer(

@@ -27,6 +27,7 @@ from topicfocus.estimators.training import (
     append_history,
     count_documents,
     generator,
+    history_of,
     scaled_state,
     show_fit,
     with_context,
@@ -34,10 +35,8 @@ from topicfocus.estimators.training import (
 from topicfocus.families import Gaussian
 from topicfocus.joint import (
     CoordinateSolver,
-    FitResult,
     GradientSolver,
     Solver,
-    StepInfo,
     StochasticSolver,
     run,
 )
@@ -181,9 +180,11 @@ class JointTrainer:
             callback=lambda info, total: progress(stage, info.epoch, total, info),
             watch=watch,
         )
+        more = ("seconds",) if held_out is None else ("seconds", "validation")
+        history = history_of(result.history, *more)
         states = [result.model] if held_out is None else [result.model, result.last]
         fitted, *last = (
-            self._fitted(state, targets, documents, None, result.converged, _history(result))
+            self._fitted(state, targets, documents, None, result.converged, history)
             for state in states
         )
         return fitted, last[0] if last else None
@@ -338,19 +339,6 @@ def _family(documents: Documents, targets: TargetModel | None) -> Any:
     if targets is None or documents.target is None:
         return Gaussian(1.0)  # not used: no document has a target
     return targets.start(documents.target, documents.weights)
-
-
-def _history(result: FitResult) -> dict[str, Any]:
-    steps: tuple[StepInfo, ...] = result.history
-    history: dict[str, list] = {
-        "epoch": [info.epoch for info in steps],
-        "objective": [float(info.objective) for info in steps],
-        "kept_words": [info.kept for info in steps],
-        "seconds": [info.seconds for info in steps],
-    }
-    if any(np.isfinite(info.validation) for info in steps):
-        history["validation"] = [float(info.validation) for info in steps]
-    return {"n_iter": len(steps), "history": history}
 
 
 def joint_trainer(

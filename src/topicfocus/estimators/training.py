@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
@@ -91,6 +91,14 @@ def in_data_units(fitted: Fitted) -> Fitted:
         rest = rest.times(fitted.targets.target_scaling.per_predictor(fitted.state)[1])
     state = fitted.targets.restore(fitted.state, into_coef=fitted.is_joint)
     return replace(fitted, state=state, remainder=rest)
+
+
+def history_of(steps: Sequence[StepInfo], *more: str) -> dict[str, Any]:
+    """`n_iter` and `history` of a fit; `more` are other fields of the steps."""
+    fields = {"epoch": "epoch", "objective": "objective", "kept_words": "kept"}
+    fields |= {name: name for name in more}
+    history = {name: [getattr(step, field) for step in steps] for name, field in fields.items()}
+    return {"n_iter": len(steps), "history": history}
 
 
 def append_history(before: Fitted | None, **entry: Any) -> dict[str, Any]:
