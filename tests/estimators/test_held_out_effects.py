@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from topicfocus.estimators.held_out_effects import linear_effects
+from topicfocus.estimators.effects import linear_effects
 
 
 @pytest.fixture

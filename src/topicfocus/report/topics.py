@@ -13,10 +13,10 @@ from topicfocus.estimators.effects import (
     QUANTILES,
     TopicEffects,
     WordEffects,
+    held_out_effects,
     proportion_differences,
 )
 from topicfocus.estimators.fitted import Fitted
-from topicfocus.estimators.held_out_effects import held_out_effects
 from topicfocus.estimators.words import (
     RELEVANCE,
     first_words,
