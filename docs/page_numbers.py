@@ -103,7 +103,7 @@ def frontier() -> str:
     """What a larger inclusion changes."""
     done, rows = records("frontier"), []
     for data in ("yelp", "imdb"):
-        for given in dict.fromkeys(r["given"] for r in done):
+        for given in (0.05, 0.15, "auto"):
             those = [r for r in done if r["data"] == data and r["given"] == given]
             means = {k: np.mean([r[k] for r in those]) for k in ("kept", "score", "npmi10")}
             agreement = np.mean([r["agreement"] for r in those])
@@ -126,21 +126,6 @@ def frontier() -> str:
         "npmi",
     ]
     return markdown(header, rows)
-
-
-def stable() -> str:
-    """The default and the stable selection."""
-    done, rows = records("stable_selection"), []
-    for data in ("yelp", "pang_lee"):
-        for rule, name in (("predictive", "default"), ("stable", "stable")):
-            found = [r["figures"] for r in done if r["data"] == data and r["rule"] == rule]
-            jaccard, _, index, correlation, error, words = np.mean(found, axis=0)
-            cells = [f"{v:.2f}" for v in (jaccard, index, correlation)]
-            rows.append([NAMES[data], name, *cells, f"{error:.3f}", f"{words:,.0f}"])
-    header = ["data", "selection", "Jaccard of the words", "Nogueira's index"]
-    return markdown(
-        [*header, "correlation of predictions", "test RMSE of both halves", "words"], rows
-    )
 
 
 #: Models of the comparison, as records and as tables call them.
@@ -251,7 +236,6 @@ def readability() -> str:
 
 TABLES: dict[str, Callable[[], str]] = {
     "frontier": frontier,
-    "stable": stable,
     "short-comparison": short_comparison,
     "remainder": remainder,
     "comparison": comparison,
