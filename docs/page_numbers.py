@@ -99,35 +99,6 @@ NUMBERS: dict[str, Callable[[], str]] = {
 # ---- tables --------------------------------------------------------------------------------------
 
 
-def frontier() -> str:
-    """What a larger inclusion changes."""
-    done, rows = records("frontier"), []
-    for data in ("yelp", "imdb"):
-        for given in (0.05, 0.15, "auto"):
-            those = [r for r in done if r["data"] == data and r["given"] == given]
-            means = {k: np.mean([r[k] for r in those]) for k in ("kept", "score", "npmi10")}
-            agreement = np.mean([r["agreement"] for r in those])
-            rows.append(
-                [
-                    NAMES[data] + ", " + ERRORS.get(data, "AUC ↑"),
-                    "chosen" if given == "auto" else f"{given:.0%}",
-                    f"{means['kept']:.0%}",
-                    f"{means['score']:.3f}",
-                    f"{agreement:.2f}",
-                    f"{means['npmi10']:.3f}",
-                ]
-            )
-    header = [
-        "data",
-        "inclusion (tokens)",
-        "words kept",
-        "error or AUC",
-        "target agreement",
-        "npmi",
-    ]
-    return markdown(header, rows)
-
-
 #: Models of the comparison, as records and as tables call them.
 MODELS = {
     "focused": "topics",
@@ -235,9 +206,7 @@ def readability() -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "frontier": frontier,
     "short-comparison": short_comparison,
-    "remainder": remainder,
     "comparison": comparison,
     "readability": readability,
     "paired": paired,
