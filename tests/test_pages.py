@@ -103,7 +103,8 @@ def test_files_that_pages_name_exist():
     """Paths in code quotes, such as `focused/fit.py`, and links to files."""
     missing = []
     places = (ROOT, ROOT / "src" / "topicfocus", ROOT / "docs")
-    for page in [*(ROOT / "docs").glob("*.md"), ROOT / "CONTRIBUTING.md", ROOT / "README.md"]:
+    pages = [*(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "api").glob("*.md")]
+    for page in [*pages, ROOT / "CONTRIBUTING.md", ROOT / "README.md"]:
         text = page.read_text(encoding="utf-8")
         for name in re.findall(r"`((?:[\w.]+/)+[\w.]+\.(?:py|md|jsonl))`", text):
             if not any((place / name).exists() for place in places):
