@@ -127,7 +127,7 @@ def test_exposure_and_covariates_take_part(open_page):
 
 
 def test_intervals_of_small_and_large_counts_are_the_same_whole_numbers(open_page):
-    """Means from almost 0 to beyond exact quantiles: families/count_intervals.py, counted.js."""
+    """Means from almost 0 to beyond exact quantiles: families/count_intervals.py, engine.js."""
     from topicfocus import FocusedTopicRegressor
 
     model, texts, target = case("poisson")

@@ -13,7 +13,7 @@ from topicfocus import FocusedTopicRegressor
 from topicfocus.datasets import make_reviews
 from topicfocus.report import Explorer
 from topicfocus.report.documents import group_summary
-from topicfocus.report.facts import read_stability
+from topicfocus.report.evaluation import read_stability
 from topicfocus.report.labels import last_level, readable
 from topicfocus.report.render import unpack_texts
 
@@ -410,7 +410,7 @@ def test_intervals_of_counts_and_levels_are_shown_whole(open_page, kind):
 
 
 def test_no_text_is_cut_and_long_ones_are_shown_by_their_words(open_page, monkeypatch):
-    from topicfocus.report import summary
+    from topicfocus.report import explorer as summary
 
     _, texts, _ = case("regression")
     for name in ("PAGE_BUDGET", "SMALLEST_TEXTS"):

@@ -16,7 +16,7 @@ from topicfocus.report import Explorer
 from topicfocus.report.inputs import read_inputs
 from topicfocus.report.labels import Labels
 from topicfocus.report.render import pack, unpack, unpack_texts
-from topicfocus.report.summary import Extras, summarise
+from topicfocus.report.explorer import Extras, summarise
 from topicfocus.report.words import evidence_needed
 
 

@@ -1,4 +1,4 @@
-"""The words of the page: frequency, association, selection, and weights in topics."""
+"""The words of the page: frequency, association, selection, weights in topics, remainder."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from topicfocus.corpus import Corpus
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import Coding
 from topicfocus.proportions import proportion_weights, topic_proportions
+from topicfocus.remainder import RESOLUTION, Remainder
 from topicfocus.report.inputs import Inputs
-from topicfocus.report.labels import readable
 from topicfocus.report.render import pack, pack_rounded, pack_texts, roughly, size, unpack, whole
 
 #: Intervals of a numeric target, and of each of several.
@@ -24,6 +24,10 @@ TABLE_BUDGET = 770_000
 #: Steps of log W where floats do not fit, from fine to coarse.
 _STEPS = (0.0005, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 _ZERO = 65535
+#: Characters of the coefficients in the page.
+COEF_BUDGET = 300_000
+#: Fractions of the coefficients that are kept where all do not fit.
+_FRACTIONS = (1.0, 0.5, 0.25, 0.12, 0.06, 0.03, 0.01)
 
 
 def word_summary(inputs: Inputs) -> dict[str, Any]:
@@ -35,7 +39,7 @@ def word_summary(inputs: Inputs) -> dict[str, Any]:
     inclusion = fitted.state.inclusion if fitted.inclusion is None else fitted.inclusion
     out: dict[str, Any] = {
         "names": pack_texts(inputs.vocabulary),
-        "labels": _labels(inputs.vocabulary),
+        "labels": None if inputs.labels == inputs.vocabulary else pack_texts(inputs.labels),
         "count": whole(np.round(frequency)),
         "documents": whole(np.asarray(present.sum(axis=0)).ravel()),
         "inclusion": pack(inclusion, "u2", 1 / 65535),
@@ -64,12 +68,6 @@ def _kept(fitted: Fitted) -> np.ndarray:
     if fitted.selected_words is not None:
         return fitted.selected_words
     return fitted.state.topic_word.max(axis=1) > 0
-
-
-def _labels(vocabulary: list[str]) -> dict[str, Any] | None:
-    """Readable labels, None if they are the words themselves."""
-    labels = readable(vocabulary)
-    return None if labels == vocabulary else pack_texts(labels)
 
 
 def _signals(inputs: Inputs, all_codes: np.ndarray) -> list[np.ndarray]:
@@ -258,3 +256,57 @@ def _rounding_error(
     before = topic_proportions(corpus, state, n_jobs=n_jobs)
     after = topic_proportions(corpus, replace(state, topic_word=changed), n_jobs=n_jobs)
     return float(np.abs((before - after) @ state.coef_rows.T).max())
+
+
+# ---- the remainder -------------------------------------------------------------------------------
+
+
+def remainder_summary(inputs: Inputs, counts: Any) -> dict[str, Any] | None:
+    """What the page computes the remainder with; None for a model without.
+
+    `error` is the largest change of a linear predictor of these documents by what was cut: the
+    weakest coefficients, where all do not fit into the page.
+    """
+    rest = inputs.fitted.remainder
+    if rest is None:
+        return None
+    packed, cut = _pack_coef(rest.coef)
+    return {
+        "names": None if rest.names is None else pack_texts(list(rest.names)),
+        "rarity": pack(rest.rarity, "f4"),
+        "coef": packed,
+        "level": rest.level.tolist(),
+        "total": int(np.count_nonzero(rest.coef)),
+        "kept": int(np.count_nonzero(cut)),
+        "error": _error(inputs, replace(rest, coef=cut), counts),
+    }
+
+
+def remainder_of_documents(inputs: Inputs, counts: Any) -> dict[str, Any] | None:
+    """What the remainder adds to the linear predictors of documents, packed."""
+    if inputs.fitted.remainder is None:
+        return None
+    return pack(inputs.fitted.remainder_amounts(inputs.fitted.corpus(counts)), "f8")
+
+
+def _pack_coef(coef: np.ndarray) -> tuple[list[dict[str, Any]], np.ndarray]:
+    """The coefficients of each predictor, and what is left of them."""
+    largest = np.maximum(np.abs(coef).max(axis=0, initial=0.0), 1e-300)
+    for fraction in _FRACTIONS:
+        size_of = np.abs(coef) / largest
+        least = np.quantile(size_of, 1 - fraction) if fraction < 1 and coef.size else 0.0
+        kept = np.where(size_of >= least, coef, 0.0)
+        packed = [
+            pack(column, "i2", float(most * RESOLUTION))
+            for column, most in zip(kept.T, largest, strict=True)
+        ]
+        if sum(map(size, packed)) <= COEF_BUDGET:
+            break
+    return packed, kept
+
+
+def _error(inputs: Inputs, cut: Remainder, counts: Any) -> float:
+    if not counts.shape[0] or inputs.fitted.remainder is None:
+        return 0.0
+    terms = inputs.fitted.remainder_counts(inputs.fitted.corpus(counts))
+    return float(np.abs(inputs.fitted.remainder.amounts(terms) - cut.amounts(terms)).max())

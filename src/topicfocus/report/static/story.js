@@ -73,6 +73,16 @@ function numberStory(model, l) {
   ];
 }
 
+/** The covariates with the largest differences whose intervals exclude zero. */
+function covariateStory(model, l) {
+  const rows = covariateEffects(model, l).filter((r) => !r.rare && (r.low === null || r.low > 0 || r.high < 0)).slice(0, MOST_NAMED);
+  if (!rows.length) return null;
+  return el("p", {}, el("strong", {}, "Covariates: "), listedParts(rows.map((r) => [
+    el("strong", { class: direction(r.change, Math.abs(rows[0].change)) }, shorten(r.name, 40)), ` from ${format(r.values[0])} to ${format(r.values[1])} `,
+    el("strong", { class: "amount" }, changeShort(model, r.change, l, changeDecimals(r.change))),
+    r.low === null ? "" : ` (held-out ${[r.low, r.high].map((x) => changeShort(model, x, l, changeDecimals(r.change))).join(" to ")})`])), ".");
+}
+
 function capital(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
@@ -133,6 +143,8 @@ function confusedText(model, target) {
 /** The metric of the story, the first one that the target has. */
 const HEADLINE = ["R²", "AUC", "accuracy", "mean deviance", "RMSE"];
 
+const TYPICAL_ERROR = "mean absolute error";
+
 /** Definitions of the metrics. */
 const MEANING = {
   "R²": "The fraction of the variance of the target that is explained: 0 for a constant prediction, 1 for a perfect one.",
@@ -150,22 +162,29 @@ function inWords(name, value, target) {
 function figuresStory(model, l) {
   const { data } = model, { completeness } = data;
   const kept = keptWords(model), all = data.words.names.length;
-  const words = kept < all ? `${fixed(kept, 0)} of ${fixed(all, 0)} words` : `All ${fixed(all, 0)} words`;
-  const t = data.predictors[l].target, found = data.evaluation[t];
-  if (!found) return el("p", { class: "muted" }, `${words} are in the topics. The documents of this page have no target, so there are no prediction metrics.`);
+  const words = kept < all ? `${fixed(kept, 0)} of ${fixed(all, 0)} words` : `all ${fixed(all, 0)} words`;
+  const t = data.predictors[l].target, target = data.targets[t], found = data.evaluation[t];
+  if (!found) return el("p", { class: "muted" }, `The topics contain ${words}. The documents of this page have no target, so there are no prediction metrics.`);
   const rows = Object.entries(found.figures), [, own] = rows[0];
-  const name = data.targets[t].kind === "categorical" ? "accuracy" : HEADLINE.find((n) => own[n] !== undefined);
+  const name = target.kind === "categorical" ? "accuracy" : HEADLINE.find((n) => own[n] !== undefined);
   const value = (row) => (SHARES.includes(name) ? percent(row[name]) : fixed(row[name], 2));
   const others = rows.slice(1).filter(([, row]) => row[name] !== undefined).map(([who, row]) => `${who} ${value(row)}`);
   const where = data.held_out ? `on ${fixed(found.n, 0)} held-out documents` : `on ${fixed(found.n, 0)} documents, which may include training documents`;
-  return el("p", {}, el("strong", {}, "How well it predicts: "), `${words} reach ${name} `, el("strong", { id: "headline", "data-tip": MEANING[name] || null }, value(own)), inWords(name, own[name], data.targets[t]), ` ${where}`, others.length ? `; ${others.join(", ")}` : "", ".",
-    completeness && completeness.share !== null ? ` The topics capture ${percent(completeness.share)} ± ${percent(completeness.error)} of the deviance that the text explains.` : "");
+  const error = own[TYPICAL_ERROR], off = error === undefined ? "" : ` Predictions differ from the actual ${target.name} by ${format(error, 2)} on average.`;
+  const captured = data.remainder && completeness && completeness.share !== null ? ` and capture ${percent(completeness.share)} ± ${percent(completeness.error)} of what the whole text explains` : "";
+  return el("p", {}, el("strong", {}, "How well it predicts: "), `${name} `, el("strong", { id: "headline", "data-tip": MEANING[name] || null }, value(own)), inWords(name, own[name], target), ` ${where}`,
+    others.length ? ` (for comparison: ${others.join(", ")})` : "", `.${off} The topics contain ${words}${captured}.`);
 }
 
-/** Results of a stability check about the whole model. */
+/** Which topics replicate, as far as this was checked. */
 function stabilityStory(model) {
-  if (model.data.stability) return halvesStory(model, model.data.stability);
-  return el("p", { class: "muted", id: "stability" }, el("strong", {}, "Stability: "), "not checked. ", el("code", {}, "topicfocus fit --stability 10"), " or ", el("code", {}, "topicfocus.stability"), " shows which topics and words replicate in halves of the documents.");
+  const { stability, quick_check: quick } = model.data;
+  if (stability) return halvesStory(model, stability);
+  const again = quick ? quick.components : [];
+  return el("p", { id: "stability" }, el("strong", {}, "Stability: "),
+    quick ? [`${again.length} of ${model.K} topics replicate in two separate samples of ${format(quick.documents)} training documents`,
+      again.length && again.length < model.K ? [": ", listedParts(again.map((k) => namedTopic(model, k, effectOn())))] : null, ". This is a quick check; "] : "this page has no check. ",
+    el("code", {}, "topicfocus fit --stability 10"), " or ", el("code", {}, "topicfocus.stability"), " shows which topics and words replicate in halves of the documents.");
 }
 
 /** What a reader can do with the page. */
@@ -176,8 +195,8 @@ function nextStory() {
 }
 
 /** Which topics and how many words do not replicate in halves of the documents. */
-function halvesStory(model, { halves, whole, words }) {
-  const gone = halves.topics.map((t, k) => (t.same ? -1 : k)).filter((k) => k >= 0);
+function halvesStory(model, { topics, whole, words }) {
+  const gone = topics.map((t, k) => (t.same ? -1 : k)).filter((k) => k >= 0);
   const lost = Array.from({ length: words.frequency.length }, (_, v) => v).filter((v) => comesAndGoes(model, v)).length;
   return el("p", { id: "stability" }, el("strong", {}, "Stability: "), `fitted to ${shownValue(whole["pairs of halves"])} pairs of halves of the documents, `,
     gone.length ? [`${gone.length} of ${model.K} topics ${gone.length === 1 ? "does" : "do"} not replicate: `, listedParts(gone.map((k) => namedTopic(model, k, effectOn())))] : "all topics replicate",
