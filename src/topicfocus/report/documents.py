@@ -67,7 +67,7 @@ def document_summary(
         "step": whole(steps.astype(float)),
         "count": whole(counts.data),
         "composition": pack(found.composition[rows], "u2", 1 / 65535),
-        "predictor": pack(found.predictor[rows], "f8"),
+        "predictor": pack(found.predictor[rows], "f4"),
         "offset": pack(found.offset[rows], "f8"),
         # For more than two classes the page computes them from the predictors.
         "mean": [

@@ -54,7 +54,7 @@ from topicfocus.report.words import (
 #: Version of the summary's layout, for programs that read it.
 VERSION = 2
 #: Bytes of a page with its code and all data.
-PAGE_BUDGET = 1_490_000
+PAGE_BUDGET = 1_950_000
 SMALLEST_TEXTS = 34_000
 
 
@@ -238,7 +238,7 @@ class Explorer:
     max_documents : int, default=500
         Documents in the page, a random sample; metrics and curves use all documents.
     exact : bool, default=False
-        Keep all digits of the topics, even if the page exceeds 1.5 MB.
+        Keep all digits of the topics, even if the page exceeds 2 MB.
     random_state : int, default=0
         Seed of the sample.
 

@@ -13,21 +13,21 @@ from topicfocus.corpus import Corpus
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import Coding
 from topicfocus.proportions import proportion_weights, topic_proportions
-from topicfocus.remainder import RESOLUTION, Remainder
+from topicfocus.remainder import RESOLUTION
 from topicfocus.report.inputs import Inputs
 from topicfocus.report.render import pack, pack_rounded, pack_texts, roughly, size, unpack, whole
 
 #: Intervals of a numeric target, and of each of several.
 _BINS, _FEW_BINS = 8, 5
 #: Characters of the weights of words in the page.
-TABLE_BUDGET = 770_000
+TABLE_BUDGET = 400_000
 #: Steps of log W where floats do not fit, from fine to coarse.
 _STEPS = (0.0005, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 _ZERO = 65535
 #: Characters of the coefficients in the page.
 COEF_BUDGET = 300_000
-#: Fractions of the coefficients that are kept where all do not fit.
-_FRACTIONS = (1.0, 0.5, 0.25, 0.12, 0.06, 0.03, 0.01)
+#: By how much the steps of the coefficients grow where they do not fit.
+_COARSER = (1, 16, 32, 64, 128, 256, 512, 1024, 2048)
 
 
 def word_summary(inputs: Inputs) -> dict[str, Any]:
@@ -264,21 +264,27 @@ def _rounding_error(
 def remainder_summary(inputs: Inputs, counts: Any) -> dict[str, Any] | None:
     """What the page computes the remainder with; None for a model without.
 
-    `error` is the largest change of a linear predictor of these documents by what was cut: the
-    weakest coefficients, where all do not fit into the page.
+    `error` is the largest change of a linear predictor of these documents by rounding, where the
+    coefficients do not fit into the page with all digits.
     """
     rest = inputs.fitted.remainder
     if rest is None:
         return None
-    packed, cut = _pack_coef(rest.coef)
+    packed, rounded = _pack_coef(rest.coef)
+    error = 0.0
+    if counts.shape[0]:
+        terms = inputs.fitted.remainder_counts(inputs.fitted.corpus(counts))
+        exact = rest.amounts(terms)
+        error = float(np.abs(exact - replace(rest, coef=rounded).amounts(terms)).max())
+    different, which = np.unique(rest.rarity, return_inverse=True)
     return {
         "names": None if rest.names is None else pack_texts(list(rest.names)),
-        "rarity": pack(rest.rarity, "f4"),
+        "rarity": {"values": pack(different, "f4"), "which": whole(which)},
         "coef": packed,
         "level": rest.level.tolist(),
         "total": int(np.count_nonzero(rest.coef)),
-        "kept": int(np.count_nonzero(cut)),
-        "error": _error(inputs, replace(rest, coef=cut), counts),
+        "kept": int(np.count_nonzero(rounded)),
+        "error": error,
     }
 
 
@@ -290,23 +296,12 @@ def remainder_of_documents(inputs: Inputs, counts: Any) -> dict[str, Any] | None
 
 
 def _pack_coef(coef: np.ndarray) -> tuple[list[dict[str, Any]], np.ndarray]:
-    """The coefficients of each predictor, and what is left of them."""
+    """The coefficients of each predictor in steps, and what they are rounded to."""
     largest = np.maximum(np.abs(coef).max(axis=0, initial=0.0), 1e-300)
-    for fraction in _FRACTIONS:
-        size_of = np.abs(coef) / largest
-        least = np.quantile(size_of, 1 - fraction) if fraction < 1 and coef.size else 0.0
-        kept = np.where(size_of >= least, coef, 0.0)
-        packed = [
-            pack(column, "i2", float(most * RESOLUTION))
-            for column, most in zip(kept.T, largest, strict=True)
-        ]
+    for coarser in _COARSER:
+        steps = (largest * RESOLUTION * coarser).tolist()
+        packed = [pack(column, "i2", step) for column, step in zip(coef.T, steps, strict=True)]
         if sum(map(size, packed)) <= COEF_BUDGET:
             break
-    return packed, kept
-
-
-def _error(inputs: Inputs, cut: Remainder, counts: Any) -> float:
-    if not counts.shape[0] or inputs.fitted.remainder is None:
-        return 0.0
-    terms = inputs.fitted.remainder_counts(inputs.fitted.corpus(counts))
-    return float(np.abs(inputs.fitted.remainder.amounts(terms) - cut.amounts(terms)).max())
+    rounded = coef if coarser == 1 else np.column_stack([unpack(column) for column in packed])
+    return packed, rounded

@@ -18,6 +18,10 @@ function fillMeans({ documents, targets, predictors }) {
 
 function makeModel(data) {
   fillMeans(data);
+  if (data.remainder) {
+    const { values, which } = data.remainder.rarity;
+    data.remainder.rarity = Float64Array.from(which, (i) => values[i]);
+  }
   const kept = cumulate(data.table.words);
   const rowOf = new Int32Array(data.words.names.length).fill(-1);
   kept.forEach((v, row) => { rowOf[v] = row; });

@@ -77,7 +77,7 @@ function remainderTerms(model, found, l) {
   const { remainder } = model.data;
   if (!remainder) return null;
   const terms = [...found.remainder.terms].sort((a, b) => Math.abs(b.amounts[l]) - Math.abs(a.amounts[l]));
-  const cut = remainder.kept < remainder.total ? ` The page keeps the ${format(remainder.kept)} strongest of ${format(remainder.total)} coefficients, which changes scores by at most ${format(remainder.error)} in its documents.` : "";
+  const cut = remainder.error > 1e-6 ? ` To limit the size of this file, ${format(remainder.total)} coefficients are rounded, ${format(remainder.total - remainder.kept)} of them to zero, which changes ${unitOf(model, l) || "predictions"} by at most ${format(remainder.error, 2)} in the documents of this page.` : "";
   return el("details", { class: "more", id: "remainder" },
     el("summary", {}, `Remainder ${signed(found.remainder.amounts[l])}: its largest contributions`),
     el("p", { class: "note" }, `A linear model of the residuals of the topics, on all words and pairs of words, function words included.${cut}`),

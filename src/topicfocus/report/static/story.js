@@ -31,9 +31,14 @@ function plainName(label) {
 function driver(model, k, l, decimals, unit) {
   const r = reach(model, k, l), change = (x) => changeShort(model, x, l, decimals);
   const ends = r.from === null ? "" : `${levelText(model, r.from, l, r.change)} to ${levelText(model, r.to, l, r.change)}`;
-  const interval = r.low === null ? "" : `; held-out ${change(r.estimate)} (${change(r.low)} to ${change(r.high)})`;
   return [el("strong", { class: "amount" }, `${change(r.change)}${unit ? ` ${unit}` : ""}`), " ", namedTopic(model, k, l),
-    ends ? el("span", { class: "muted ends" }, ` ${ends}${interval}`) : null];
+    ends ? el("span", { class: "muted ends" }, ` ${ends}${heldOutShort(model, k, l, decimals)}`) : null];
+}
+
+/** The difference in held-out documents with its interval, without units; empty without such documents. */
+function heldOutShort(model, k, l, decimals) {
+  const { estimate, low, high } = reach(model, k, l), change = (x) => changeShort(model, x, l, decimals);
+  return low === null ? "" : `; held-out ${change(estimate)} (${change(low)} to ${change(high)})`;
 }
 
 /** Topics whose interval excludes zero and whose change is not negligible, the strongest first: [raise, lower]. */
@@ -125,11 +130,11 @@ function classStory(model, target) {
     return { label, k, l, change: reach(model, k, l).change };
   }).sort((a, b) => b.change - a.change);
   const shown = state.all ? best : best.slice(0, MOST_CLASSES);
-  const far = ({ k, l }) => (reach(model, k, l).shares ? ` ${share(reach(model, k, l).from)} to ${share(reach(model, k, l).to)}` : "");
+  const far = ({ k, l }) => (reach(model, k, l).shares ? ` ${share(reach(model, k, l).from)} to ${share(reach(model, k, l).to)}${heldOutShort(model, k, l)}` : "");
   return [
     el("p", {}, `${model.K} topics distinguish ${target.labels.length} classes of ${target.name}. `, el("strong", {}, "The probability of a class is higher"), " in documents with more of topic"),
     driverList(shown.map((one) => [el("strong", {}, one.label), " ← ", namedTopic(model, one.k, one.l), el("span", { class: "muted" }, far(one))]), best.length - shown.length),
-    el("p", { class: "note" }, data.effects ? "The percentages are the probability of the class in documents with little and with much of the topic. " : "", confusedText(model, target), "These are associations in the documents, not causes.")];
+    el("p", { class: "note" }, data.effects ? `The percentages are the probability of the class in documents with little and with much of the topic. ${data.effects.lower ? "Held-out: this difference estimated in the held-out documents, in percentage points, with its 95% interval. " : ""}` : "", confusedText(model, target), "These are associations in the documents, not causes.")];
 }
 
 function confusedText(model, target) {
