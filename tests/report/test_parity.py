@@ -118,8 +118,9 @@ def test_exposure_and_covariates_take_part(open_page):
     assert shown == pytest.approx(wanted, abs=1e-6)
     # The waterfall has a row for each; the link has them, too.
     rows = page.locator("#try-result .waterfall tbody tr").all_inner_texts()
-    amounts = [row.split("\t")[-1].replace("−", "-") for row in rows if "covariate" in row]
-    wanted = fitted.covariate_coef_ * [0.5, -1.0]
+    amounts = [row.split("\t")[-1].replace("−", "-") for row in rows if "covariate " in row]
+    wanted = fitted.covariate_coef_ * ([0.5, -1.0] - z.mean(axis=0))  # relative to the average
+    wanted = wanted[np.argsort(-np.abs(wanted))]
     np.testing.assert_allclose(np.array(amounts, dtype=float), wanted, atol=0.006)
     again = open_page(explorer.html, page.evaluate("location.hash"))
     value = again.locator("#try-result strong[data-value]").get_attribute("data-value")

@@ -13,10 +13,10 @@ from sklearn.pipeline import make_pipeline
 
 from topicfocus import LDA, SLDARegressor
 from topicfocus.report import Explorer
+from topicfocus.report.explorer import Extras, summarise
 from topicfocus.report.inputs import read_inputs
 from topicfocus.report.labels import Labels
 from topicfocus.report.render import pack, unpack, unpack_texts
-from topicfocus.report.explorer import Extras, summarise
 from topicfocus.report.words import evidence_needed
 
 
