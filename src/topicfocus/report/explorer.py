@@ -102,7 +102,7 @@ def summarise(
     extras : Extras, optional
     max_documents : int, default=500
     exact : bool, default=False
-        Keep every digit of the topics.
+        Keep every digit of topics and remainder.
     random_state : int, default=0
         Seed of the sample of documents.
 
@@ -151,7 +151,7 @@ def summarise(
         "covariates": covariate_summary(fitted, found, labels, unseen),
         "roots": fitted.sees_roots,
         "table": table,
-        "remainder": remainder_summary(inputs, inputs.counts[rows]),
+        "remainder": remainder_summary(inputs, inputs.counts[rows], exact),
         "completeness": completeness_summary(inputs, extras),
         "reading": asdict(inputs.words),
         "words": word_summary(inputs) | {"effect": words},
@@ -238,7 +238,7 @@ class Explorer:
     max_documents : int, default=500
         Documents in the page, a random sample; metrics and curves use all documents.
     exact : bool, default=False
-        Keep all digits of the topics, even if the page exceeds 2 MB.
+        Keep all digits of topics and remainder, even if the page exceeds 2 MB.
     random_state : int, default=0
         Seed of the sample.
 

@@ -50,16 +50,16 @@ def word_summary(inputs: Inputs) -> dict[str, Any]:
         "kept": whole(_kept(fitted).astype(float)),
         "trained": whole(fitted.known_words.astype(float)),
     }
-    signals = None
     if inputs.codes is not None and inputs.n_docs:
         signals = _signals(inputs, inputs.codes)
-        z = np.column_stack([association(counts, s) for s in signals])
-        out["association"] = pack_rounded(z)
+        out["association"] = pack_rounded(
+            np.column_stack([association(counts, s) for s in signals])
+        )
         out["by_target"] = [
             _by_target(present, coding, inputs.codes[:, t], len(inputs.codings))
             for t, coding in enumerate(inputs.codings)
         ]
-    out["why"] = _selection(inputs, signals)
+    out["why"] = _selection(inputs)
     return out
 
 
@@ -137,28 +137,25 @@ def _intervals(values: np.ndarray, most: int) -> tuple[np.ndarray, list[str]]:
     return edges[:-1], [f"{a:,.0f}" if a == b else f"{a:,.0f} to {b:,.0f}" for a, b in pairs]
 
 
-def _selection(inputs: Inputs, signals: list[np.ndarray] | None) -> dict[str, Any]:
-    """The word-selection criterion and its cost, as twice a log likelihood ratio (a squared z).
+def _selection(inputs: Inputs) -> dict[str, Any]:
+    """The screening statistic of the words, and the value that each would have needed.
 
-    The criterion is the screening statistic of the model, and the cost that of its word selection;
-    for models without one, z² and 2 log V.
+    Both are twice a log likelihood ratio (a squared z). Models without one have only the lists of
+    words to keep and to drop.
     """
-    model, fitted, counts = inputs.model, inputs.fitted, inputs.counts
+    model, fitted = inputs.model, inputs.fitted
     out: dict[str, Any] = {
-        "prediction_cost": 2 * math.log(max(fitted.state.n_words, 2)),
-        "prediction_source": "evidence",
         "keep": _listed(model, "keep_words", inputs.vocabulary),
         "drop": _listed(model, "drop_words", inputs.vocabulary),
     }
-    evidence = fitted.evidence
-    if evidence is None and signals is not None:
-        evidence = np.max([association(counts, s) ** 2 for s in signals], axis=0)
-        out["prediction_source"] = "z2"
-    if evidence is None:
+    if fitted.evidence is None:
         return out
-    out["as_prediction"] = roughly(evidence)
+    out |= {
+        "evidence": roughly(fitted.evidence),
+        "cost": 2 * math.log(max(fitted.state.n_words, 2)),
+    }
     if fitted.word_cost is not None:
-        out["prediction_cost"] = fitted.word_cost
+        out["cost"] = fitted.word_cost
         out["needed"] = roughly(evidence_needed(fitted, fitted.word_cost, out["drop"]))
     return out
 
@@ -261,7 +258,7 @@ def _rounding_error(
 # ---- the remainder -------------------------------------------------------------------------------
 
 
-def remainder_summary(inputs: Inputs, counts: Any) -> dict[str, Any] | None:
+def remainder_summary(inputs: Inputs, counts: Any, exact: bool = False) -> dict[str, Any] | None:
     """What the page computes the remainder with; None for a model without.
 
     `error` is the largest change of a linear predictor of these documents by rounding, where the
@@ -270,12 +267,12 @@ def remainder_summary(inputs: Inputs, counts: Any) -> dict[str, Any] | None:
     rest = inputs.fitted.remainder
     if rest is None:
         return None
-    packed, rounded = _pack_coef(rest.coef)
+    packed, rounded = _pack_coef(rest.coef, exact)
     error = 0.0
     if counts.shape[0]:
         terms = inputs.fitted.remainder_counts(inputs.fitted.corpus(counts))
-        exact = rest.amounts(terms)
-        error = float(np.abs(exact - replace(rest, coef=rounded).amounts(terms)).max())
+        changed = replace(rest, coef=rounded).amounts(terms) - rest.amounts(terms)
+        error = float(np.abs(changed).max())
     different, which = np.unique(rest.rarity, return_inverse=True)
     return {
         "names": None if rest.names is None else pack_texts(list(rest.names)),
@@ -295,13 +292,13 @@ def remainder_of_documents(inputs: Inputs, counts: Any) -> dict[str, Any] | None
     return pack(inputs.fitted.remainder_amounts(inputs.fitted.corpus(counts)), "f8")
 
 
-def _pack_coef(coef: np.ndarray) -> tuple[list[dict[str, Any]], np.ndarray]:
+def _pack_coef(coef: np.ndarray, exact: bool) -> tuple[list[dict[str, Any]], np.ndarray]:
     """The coefficients of each predictor in steps, and what they are rounded to."""
     largest = np.maximum(np.abs(coef).max(axis=0, initial=0.0), 1e-300)
     for coarser in _COARSER:
         steps = (largest * RESOLUTION * coarser).tolist()
         packed = [pack(column, "i2", step) for column, step in zip(coef.T, steps, strict=True)]
-        if sum(map(size, packed)) <= COEF_BUDGET:
+        if exact or sum(map(size, packed)) <= COEF_BUDGET:
             break
     rounded = coef if coarser == 1 else np.column_stack([unpack(column) for column in packed])
     return packed, rounded

@@ -77,10 +77,9 @@ function remainderTerms(model, found, l) {
   const { remainder } = model.data;
   if (!remainder) return null;
   const terms = [...found.remainder.terms].sort((a, b) => Math.abs(b.amounts[l]) - Math.abs(a.amounts[l]));
-  const cut = remainder.error > 1e-6 ? ` To limit the size of this file, ${format(remainder.total)} coefficients are rounded, ${format(remainder.total - remainder.kept)} of them to zero, which changes ${unitOf(model, l) || "predictions"} by at most ${format(remainder.error, 2)} in the documents of this page.` : "";
   return el("details", { class: "more", id: "remainder" },
     el("summary", {}, `Remainder ${signed(found.remainder.amounts[l])}: its largest contributions`),
-    el("p", { class: "note" }, `A linear model of the residuals of the topics, on all words and pairs of words, function words included.${cut}`),
+    el("p", { class: "note" }, `A linear model of the residuals of the topics, on all words and pairs of words, function words included.`),
     terms.length ? el("table", {}, el("tbody", {}, terms.slice(0, SHOWN_PARTS).map((term) => el("tr", {},
       el("th", { scope: "row" }, brief(term.name, 40)), el("td", { class: "number" }, signed(term.amounts[l]))))))
       : el("p", { class: "note" }, "The text of this document is not in the page, so its terms cannot be listed."));

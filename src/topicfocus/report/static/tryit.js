@@ -201,11 +201,17 @@ function tryOutput(model) {
         data.targets.length > 1 ? el("h3", {}, data.targets[t].name) : null, responseView(model, data.targets[t], found.targets[t], tryActual(model, t), l)]),
       whole ? movedText(model, whole, found, l) : null),
       fewWords(model, found, empty),
-      data.table.error > 1e-6 || data.table.error === null ? el("p", { class: "note" }, data.table.error === null ? "Topics are rounded to limit the size of this file." :
-        `Topics are rounded to limit the size of this file: linear predictors differ from those in Python by up to ${format(data.table.error, 1)}.`) : null),
+      roundingNote(data)),
     nearestCard(model, found, l),
     el("section", { class: "card" }, el("h2", {}, "Why"), waterfall(model, found, l), compositionView(model, found)),
   ];
+}
+
+/** How far predictions are from those in Python, where not all digits fit into the page. */
+function roundingNote({ table, remainder }) {
+  const parts = [["Topics", table.error], ["Coefficients of the remainder", remainder ? remainder.error : 0]].filter(([, error]) => error === null || error > 1e-6);
+  if (!parts.length) return null;
+  return el("p", { class: "note", id: "rounded" }, parts.map(([what, error]) => `${what} are rounded to limit the size of this file${error === null ? "" : `: linear predictors differ from those in Python by up to ${format(error, 1)}`}. `));
 }
 
 /** The actual target of the example, while nothing in it is changed. */
