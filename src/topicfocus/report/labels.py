@@ -255,17 +255,14 @@ def _cut(text: str, longest: int) -> str:
 def _unique(labels: list[str], names: Sequence[str]) -> list[str]:
     """Number the labels of different names that are the same."""
     owner: dict[str, str] = {}  # label -> name
-    chosen: dict[str, str] = {}  # name -> label
+    out = []
     for label, name in zip(labels, names, strict=True):
-        if name in chosen:
-            continue
         shown, number = label, 1
-        while shown in owner:
+        while owner.setdefault(shown, name) != name:
             number += 1
             shown = f"{label} {number}"
-        owner[shown] = name
-        chosen[name] = shown
-    return [chosen[name] for name in names]
+        out.append(shown)
+    return out
 
 
 def short_name(word: str, label: str, longest: int = 28) -> str:

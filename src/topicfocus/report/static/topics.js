@@ -336,13 +336,13 @@ function contextView(model, k) {
 /** Documents of this number of topic words or more are typical of it, and short ones are read quickly. */
 const TYPICAL_WORDS = 4, TYPICAL_CHARACTERS = 900, TYPICAL_DOCUMENTS = 3;
 
-/** Documents by topic k, typical ones first: several different relevant words, a large proportion, and not too long. */
+/** Documents by topic k, typical ones first: several different relevant words, a large proportion, a text in the page, and not too long. */
 function typicalDocuments(model, k, list) {
   const { composition } = model.data.documents;
   const score = (d) => {
     const n = relevantWords(model, d), text = documentText(model.data, d);
     const hidden = text === null && model.data.reading.text;
-    const long = hidden || (text !== null && text.length > TYPICAL_CHARACTERS) ? 0.7 : 1;
+    const long = hidden ? 0.3 : text !== null && text.length > TYPICAL_CHARACTERS ? 0.7 : 1;
     return composition[d * model.K + k] * (n / (n + TYPICAL_WORDS)) * (n < TYPICAL_WORDS ? 0.5 : 1) * long;
   };
   const scores = new Map(list.map((d) => [d, score(d)]));
