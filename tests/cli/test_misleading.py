@@ -92,7 +92,9 @@ def test_a_name_that_is_too_long_is_found_before_the_fit(length, tmp_path, monke
     """The longest names that a file system takes are written."""
     write(tmp_path / "r.csv", [("text", "stars"), *ROWS])
     if length > 255:
-        monkeypatch.setattr("topicfocus.workflow.fit.fit_source", lambda *_: pytest.fail("fitted"))
+        monkeypatch.setattr(
+            "topicfocus.workflow.fit.fit_documents", lambda *_: pytest.fail("fitted")
+        )
     done = topicfocus("fit", "r.csv", *COLUMNS, *SMALL, "--out", "x" * length, cwd=tmp_path)
     assert done.returncode == (length > 255), done.stderr
     assert (tmp_path / ("x" * 240) / "model.topicfocus").is_file() == (length == 240)

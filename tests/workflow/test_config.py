@@ -10,8 +10,8 @@ from command_line import topicfocus, write_reviews
 from topicfocus import workflow
 from topicfocus.cli.parser import build_parser, make_config
 from topicfocus.config import FitConfig, TuneConfig, options_of
+from topicfocus.config_file import config_text
 from topicfocus.workflow import read_config
-from topicfocus.workflow.config_file import config_text
 
 COLUMNS = ("--text", "text", "--target", "stars")
 

@@ -115,9 +115,7 @@ def test_one_group_cannot_be_halved_and_that_is_found_before_the_fit(
     path = tmp_path / "two.csv"
     halves = [f"{row},{i % 2}" for i, row in enumerate(rows[1:])]
     path.write_text("\n".join([f"{rows[0]},half", *halves]))
-    monkeypatch.setattr(
-        "topicfocus.workflow.estimator.fit_estimator", lambda *_: pytest.fail("fitted")
-    )
+    monkeypatch.setattr("topicfocus.workflow.fit.fit_estimator", lambda *_: pytest.fail("fitted"))
     with pytest.raises(SettingError, match="cannot be halved"):
         fit_file(
             path, text="text", target="stars", group="half", topics=2, stability=2, test_share=0.5,

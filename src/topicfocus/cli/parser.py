@@ -168,7 +168,7 @@ def make_config(args: argparse.Namespace, **more: Any) -> Any:
     given = {one.name: getattr(args, one.name) for one in options_of(kind) if one.name in args}
     settings: dict[str, Any] = {}
     if getattr(args, "config", None) is not None:
-        from topicfocus.workflow.config_file import read_config
+        from topicfocus.config_file import read_config
 
         settings = read_config(args.config)
         if kind is TuneConfig:  # what is chosen here is not taken from a file

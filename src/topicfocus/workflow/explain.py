@@ -9,6 +9,7 @@ import numpy as np
 
 from topicfocus.config import ExplainConfig, SettingError, setting
 from topicfocus.workflow.columns import Columns, shown_components, value_of_one
+from topicfocus.workflow.html import explanation_html
 from topicfocus.workflow.predict import predict, prediction_columns
 from topicfocus.workflow.saved import Saved, as_saved
 from topicfocus.workflow.write import plain
@@ -21,8 +22,6 @@ class TextExplanation(dict):
     """What `explain_text` returns; in a notebook it shows the text with its words coloured."""
 
     def _repr_html_(self) -> str:
-        from topicfocus.workflow.html import explanation_html
-
         return explanation_html(self)
 
 

@@ -22,11 +22,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from topicfocus.config import SettingError, setting
+from topicfocus.config_file import config_text
+from topicfocus.persistence import replacing, save
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from topicfocus.result import Result
+    from topicfocus.workflow.result import Result
 
 MANIFEST_FILE = "manifest.json"
 MODEL_FILE = "model.topicfocus"
@@ -188,8 +190,6 @@ def check_file(path: str | os.PathLike[str], overwrite: bool, inputs: Iterable[A
 @contextmanager
 def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[Any]:
     """A text file that appears when it is complete."""
-    from topicfocus.persistence import replacing
-
     with replacing(path, overwrite=overwrite) as raw:
         # Unpaired surrogates, which damaged texts may contain, cannot be encoded.
         text = io.TextIOWrapper(
@@ -247,11 +247,8 @@ def _new_file(path: Path) -> Any:
 
 def write_result(folder: Path, result: Result, *, overwrite: bool) -> tuple[str, ...]:
     """Write model, metrics, tables, settings and page; returns the names of the files."""
-    import topicfocus
-    from topicfocus.workflow.config_file import config_text
-
     with new_folder(folder, overwrite=overwrite) as temporary:
-        topicfocus.save(result.pipeline, temporary / MODEL_FILE)
+        save(result.pipeline, temporary / MODEL_FILE)
         with _new_file(temporary / METRICS_FILE) as stream:
             json.dump(result.summary, stream, indent=2, ensure_ascii=False, allow_nan=False)
             stream.write("\n")
