@@ -7,15 +7,16 @@ of config.toml (``min_df = 5``). Nothing heavy is imported: ``topicfocus --help`
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import math
 import os
+import pkgutil
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import partial
-from typing import Any, TypeVar
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "xlsx", "folder", "counts")
 KINDS = ("real", "count", "ordinal", "classes")
@@ -192,6 +193,20 @@ def documented(cls: type[T]) -> type[T]:
     parts += ["    Examples", example.rstrip(), ""] if example else []
     cls.__doc__ = "\n".join(parts) + "    "
     return cls
+
+
+def has_type(value: Any, hint: Any) -> bool:
+    """Whether a value is of an annotated type, with lists for tuples and integers for floats."""
+    origin, inside = get_origin(hint), get_args(hint)
+    if origin is UnionType:
+        return any(has_type(value, one) for one in inside)
+    if origin is dict:
+        return isinstance(value, dict) and all(
+            has_type(key, inside[0]) and has_type(item, inside[1]) for key, item in value.items()
+        )
+    if origin in (tuple, Sequence):
+        return isinstance(value, (list, tuple)) and all(has_type(v, inside[0]) for v in value)
+    return type(value) is hint or (hint is float and type(value) is int)
 
 
 def _check(config: Any) -> None:
@@ -386,17 +401,9 @@ def _imported(tokenizer: Any) -> Any:
             f"'package.module:function', not {tokenizer!r}."
         )
     try:
-        found: Any = importlib.import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
+        return pkgutil.resolve_name(tokenizer)
     except (ImportError, AttributeError) as error:
         raise SettingError(f"{setting('tokenizer')} {tokenizer!r}: {error}.") from error
-    return found
-
-
-def _is_list_of(value: Any, kind: type) -> bool:
-    """Whether a value is a list or tuple of one type."""
-    return isinstance(value, (list, tuple)) and all(type(item) is kind for item in value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -526,7 +533,7 @@ class _Fitting(ReadOptions, CountOptions):
     out_of_core: bool = model_option(False, saved=False)
     seed_words: dict[str, Sequence[str]] | None = correction_option()
     merge_topics: Sequence[Sequence[int]] | None = correction_option()
-    rename_topics: dict[str, str] | None = correction_option()
+    rename_topics: dict[str | int, str] | None = correction_option()
     jobs: int | None = output_option(metavar="N", limits=(1, _MOST))
     progress: bool = option(False, python_only=True)
 
@@ -558,29 +565,23 @@ class _Fitting(ReadOptions, CountOptions):
         if both:
             where = f"{setting('drop_words')} and {setting('keep_words')}"
             raise SettingError(f"{both[0]!r} is in {where}. Name it in one of them.")
-        seeds, groups, names = self.seed_words, self.merge_topics, self.rename_topics
-        wanted = {
-            "drop_words": ("a list of words", _is_list_of(self.drop_words, str)),
-            "keep_words": ("a list of words", _is_list_of(self.keep_words, str)),
-            "seed_words": (
-                "lists of words by the names of topics",
-                isinstance(seeds, dict) and all(_is_list_of(w, str) for w in seeds.values()),
-            ),
-            "merge_topics": (
-                "lists of two or more numbers of topics",
-                isinstance(groups, (list, tuple))
-                and all(_is_list_of(group, int) and len(group) > 1 for group in groups),
-            ),
-            "rename_topics": (
-                "names by the numbers of topics",
-                isinstance(names, dict)
-                and all(str(n).isdecimal() and isinstance(name, str) for n, name in names.items()),
-            ),
+        described = {
+            "drop_words": "a list of words",
+            "keep_words": "a list of words",
+            "seed_words": "lists of words by the names of topics",
+            "merge_topics": "lists of two or more numbers of topics",
+            "rename_topics": "names by the numbers of topics",
         }
-        for field_name, (what, good) in wanted.items():
-            value = getattr(self, field_name)
-            if value is not None and not good:
-                raise SettingError(f"{setting(field_name)} must be {what}, got {value!r}.")
+        hints = get_type_hints(_Fitting)
+        for name, what in described.items():
+            value = getattr(self, name)
+            good = has_type(value, hints[name])
+            if good and name == "merge_topics":
+                good = all(len(group) > 1 for group in value or ())
+            if good and name == "rename_topics":
+                good = all(str(number).isdecimal() for number in value or ())
+            if not good:
+                raise SettingError(f"{setting(name)} must be {what}, got {value!r}.")
 
     def _check_columns(self) -> None:
         if not all(self.covariates) or len(set(self.covariates)) < len(self.covariates):

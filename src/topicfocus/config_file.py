@@ -4,29 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import tomllib
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from topicfocus import __version__
-from topicfocus.config import FitConfig, SettingError
+from topicfocus.config import FitConfig, SettingError, has_type
 
 #: Keys whose values are names of files.
 _PATHS = ("file", "vocabulary")
-#: Keys whose values contain lists or tables.
-_NESTED = ("seed_words", "merge_topics", "rename_topics")
-#: Types of TOML values, by the words of an annotation that allow them.
-_TYPES = {
-    "int": (int,),
-    "float": (int, float),
-    "str": (str,),
-    "bool": (bool,),
-    "tuple": (list,),
-    "Sequence": (list,),
-    "dict": (dict,),
-}
 
 
 def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -70,6 +57,7 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
         reason = " ".join(str(error).split()).rstrip(".")
         raise SettingError(f"the config {place} is not TOML: {reason}.") from None
     known = {one.name: str(one.type) for one in fields(FitConfig) if one.metadata["saved"]}
+    hints = get_type_hints(FitConfig)
     out: dict[str, Any] = {}
     for written, value in content.items():
         key = written.replace("-", "_")
@@ -78,21 +66,11 @@ def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
                 f"the config {place} has {written!r}, which is not a setting of a fit. Settings "
                 f"are {', '.join(known)}."
             )
-        _check_type(place, written, value, known[key])
+        if not has_type(value, hints[key]):
+            kind = known[key].replace("| None", "").strip()
+            raise SettingError(f"the config {place}: {written} must be {kind}, not {value!r}.")
         out[key] = _as_argument(place, key, value)
     return out
-
-
-def _check_type(place: Path, key: str, value: Any, annotation: str) -> None:
-    if key in _NESTED:  # FitConfig checks these
-        return
-    outside = re.sub(r"\[.*?\]", "", annotation)  # the items of a list are checked below
-    allowed = {t for word, types in _TYPES.items() if word in outside for t in types}
-    items = value if isinstance(value, list) else []
-    inside = int if "int" in annotation else str
-    if type(value) not in allowed or any(type(item) is not inside for item in items):
-        kind = annotation.replace("| None", "").strip()
-        raise SettingError(f"the config {place}: {key} must be {kind}, not {value!r}.")
 
 
 def _as_argument(place: Path, key: str, value: Any) -> Any:

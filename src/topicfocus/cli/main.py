@@ -194,9 +194,9 @@ def explain(args: argparse.Namespace) -> None:
     if args.json:
         print_json(result)
     else:
-        from topicfocus.cli.explanation import show
+        from topicfocus.cli.show import show_explanation
 
-        show(result, saved.settings.get("target") or "prediction")
+        show_explanation(result, saved.settings.get("target") or "prediction")
 
 
 def report(args: argparse.Namespace) -> None:

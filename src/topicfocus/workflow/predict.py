@@ -14,12 +14,7 @@ from scipy import sparse
 from topicfocus.config import PredictConfig
 from topicfocus.metrics.baselines import Predicted
 from topicfocus.text import ReadError
-from topicfocus.workflow.columns import (
-    NO_COLUMNS,
-    Columns,
-    MissingCovariates,
-    shown_components,
-)
+from topicfocus.workflow.columns import NO_COLUMNS, Columns, log_missing, shown_components
 from topicfocus.workflow.read import Paths, open_new
 from topicfocus.workflow.saved import Saved, as_saved
 from topicfocus.workflow.write import joined
@@ -145,10 +140,11 @@ def run_predict(config: PredictConfig, frame: Any = None) -> Iterator[pd.DataFra
         )
 
     def blocks() -> Iterator[pd.DataFrame]:
-        known, missing = [], MissingCovariates(names)
+        known, missing = [], np.zeros(len(names.covariates), dtype=int)
         for block in table:
             columns = Columns.read(names, block)
-            missing.add(columns)
+            if columns.covariates is not None:
+                missing += np.isnan(columns.covariates).sum(axis=0)
             rows = {"row": block.rows}
             if len(table.files) > 1:
                 rows = {"file": np.full(len(block), block.path, dtype=object), **rows}
@@ -157,7 +153,8 @@ def run_predict(config: PredictConfig, frame: Any = None) -> Iterator[pd.DataFra
             known.append(found["relevant_words"])
             yield found
         _say_few(estimator, known)
-        missing.report("replaced by the median of the training set")
+        replaced = ["replaced by the median of the training set"] * len(missing)
+        log_missing(names.covariates, missing, sum(map(len, known)), replaced)
         if table.n_skipped:
             log.info(f"{table.n_skipped} unreadable rows were left out: {table.skipped[0]} ...")
 
