@@ -152,17 +152,6 @@ def test_gaps_in_a_fit_are_a_covariate_of_their_own(data, tmp_path):
     assert 1990 < filled["year"] < 2010 and filled["price"] is None
     assert result["held_out"]["ridge on covariates alone"]["r2"] > 0
     assert topicfocus("report", tmp_path / "o", gaps, "--out", tmp_path / "p.html").returncode == 0
-    # As a table of other formats has them.
-    lines = [
-        {**row, "year": int(row["year"]) if row["year"].isdigit() else None}
-        for row in rows_of(gaps)
-    ]
-    (tmp_path / "gap.jsonl").write_text("\n".join(map(json.dumps, lines)))
-    done, other = (
-        topicfocus("predict", tmp_path / "o", tmp_path / f"gap.{ending}")
-        for ending in ("csv", "jsonl")
-    )
-    assert done.stdout == other.stdout and done.returncode == 0
 
 
 def test_gaps_that_nothing_can_stand_for(data, tmp_path):

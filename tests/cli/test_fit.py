@@ -82,17 +82,6 @@ def test_the_folder_holds_model_figures_and_predictions(reviews, fitted):
     assert figures["rmse"] < 0.7 * result["held_out"]["mean of the training part"]["rmse"]
 
 
-def test_json_is_the_whole_of_standard_output(reviews, tmp_path):
-    done = topicfocus(
-        "fit", reviews, *COLUMNS, "--json", "--quiet", "--out", tmp_path / "o", "--topics", 3
-    )
-    assert done.returncode == 0
-    assert done.stderr == ""
-    printed = json.loads(done.stdout)
-    assert printed == result_of(tmp_path / "o")
-    assert len(printed["topics"]) == 3
-
-
 @pytest.mark.parametrize("kind", ["ordinal", "count", "classes"])
 def test_kinds_of_target(reviews, tmp_path, kind):
     done = topicfocus(

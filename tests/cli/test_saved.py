@@ -2,7 +2,6 @@
 
 import csv
 import json
-import shutil
 
 import numpy as np
 import pytest
@@ -31,18 +30,6 @@ def test_predict_as_csv_json_and_into_a_file(fitted, reviews, tmp_path):
     done = topicfocus("predict", folder, reviews, "--out", tmp_path / "p.csv")
     assert done.stdout == ""
     assert rows_of((tmp_path / "p.csv").read_text(encoding="utf-8")) == found
-
-
-def test_a_copied_model_file_knows_its_columns(fitted, reviews, tmp_path):
-    _, folder = fitted
-    alone = shutil.copy(folder / "model.topicfocus", tmp_path / "alone.model")
-    done = topicfocus("predict", alone, reviews)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == topicfocus("predict", folder, reviews).stdout
-    done = topicfocus("report", alone, reviews, "--out", tmp_path / "p.html", "--docs", 20)
-    assert done.returncode == 0, done.stderr
-    page = (tmp_path / "p.html").read_text(encoding="utf-8")
-    assert "<title>Topics that predict stars</title>" in page
 
 
 def test_predict_a_pipe(fitted):
@@ -105,18 +92,6 @@ def test_classes_are_explained_against_the_others(tmp_path):
     shown = topicfocus(*other).stdout
     assert "log odds of bad against the others" in shown
     assert "probability, without words and with them" in shown and "→" in shown
-
-
-def test_report_writes_the_page_once(fitted, reviews, tmp_path):
-    _, folder = fitted
-    done = topicfocus("report", folder, reviews, "--out", tmp_path / "page.html")
-    assert done.returncode == 0, done.stderr
-    for page in (tmp_path / "page.html", folder / "explorer.html"):
-        # The target goes by the name of its column.
-        assert "<title>Topics that predict stars</title>" in page.read_text(encoding="utf-8")
-    done = topicfocus("report", folder, reviews, "--out", tmp_path / "page.html")
-    assert done.returncode == 1
-    assert "page.html exists. Choose another --out, or replace it: --overwrite." in done.stderr
 
 
 def test_report_by_group_and_over_time(fitted, reviews, tmp_path):

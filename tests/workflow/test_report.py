@@ -85,10 +85,10 @@ def test_groups_of_several_files(fitted, tmp_path):
     assert dict(zip(found["labels"], found["n"], strict=True)) == {"one": 50, "two": 30}
 
 
-@pytest.mark.parametrize("stars", ["5", ""])
+@pytest.mark.parametrize("stars", [{"stars": "5"}, {"stars": ""}, {}])
 def test_documents_of_one_rating_or_without_any(fitted, tmp_path, stars):
     folder, rows = fitted
-    data = write(tmp_path / "same.csv", [{**row, "stars": stars} for row in rows[:40]])
+    data = write(tmp_path / "same.csv", [{"text": row["text"], **stars} for row in rows[:40]])
     page = tmp_path / "page.html"
     assert workflow.report_file(folder, data, out=page)["documents"] == 40
     actual = summary_of(page)["documents"].get("actual")

@@ -168,16 +168,6 @@ def test_links_beside_a_result_are_not_followed(data, tmp_path):
     assert not (tmp_path / "nowhere").exists()
 
 
-def test_a_name_that_is_too_long_is_refused_before_the_fit(data, tmp_path):
-    long = tmp_path / f"{'x' * 245}.csv"
-    shutil.copy(data, long)
-    done = topicfocus("fit", long, *OPTIONS, cwd=tmp_path)  # 245 characters and -topics
-    assert done.returncode == 0 or "File name too long" in done.stderr
-    done = topicfocus("fit", data, *OPTIONS, "--out", tmp_path / ("y" * 256))
-    assert done.returncode == 1 and "File name too long" in done.stderr
-    assert "Fitting" not in done.stderr
-
-
 def test_nothing_is_left_after_an_error(tmp_path):
     for error in (KeyError, KeyboardInterrupt):
         with pytest.raises(error), new_folder(tmp_path / "o", overwrite=False) as temporary:

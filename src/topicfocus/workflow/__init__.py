@@ -12,11 +12,10 @@ from topicfocus.config import (
     ReportConfig,
     SettingError,
     TuneConfig,
+    read_config,
 )
-from topicfocus.config_file import read_config
-from topicfocus.workflow.explain import explain_text
 from topicfocus.workflow.fit import fit_file, tune_file
-from topicfocus.workflow.predict import predict_blocks, predict_file
+from topicfocus.workflow.predict import explain_text, predict_blocks, predict_file
 from topicfocus.workflow.read import read_stop_words
 from topicfocus.workflow.report import report_file
 from topicfocus.workflow.result import Result

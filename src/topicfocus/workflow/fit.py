@@ -28,7 +28,7 @@ from topicfocus.workflow.columns import (
 )
 from topicfocus.workflow.estimator import correct_topics, fit_estimator
 from topicfocus.workflow.evaluate import evaluate
-from topicfocus.workflow.predict import prediction_columns
+from topicfocus.workflow.predict import as_frame, prediction_columns
 from topicfocus.workflow.read import Documents, open_file, read_documents
 from topicfocus.workflow.resampling import (
     check_resampling,
@@ -117,15 +117,12 @@ def _as_frame(
         raise SettingError("`y` is for texts in memory; name the column of a file: `target`.")
     text = text or str(getattr(data, "name", None) or "text")
     target = target or str(getattr(y, "name", None) or "target")
-    # Python's own values, where NumPy and pandas have their own.
-    texts, targets = (v.tolist() if hasattr(v, "tolist") else list(v) for v in (data, y))
-    if len(texts) != len(targets):
-        raise SettingError(f"there are {len(texts):,} texts, but `y` has {len(targets):,} values.")
+    data, y = (v if hasattr(v, "__len__") else list(v) for v in (data, y))
+    if len(data) != len(y):
+        raise SettingError(f"there are {len(data):,} texts, but `y` has {len(y):,} values.")
     if text == target:
         raise SettingError(f"texts and targets are both called {text!r}: pass `text` or `target`.")
-    index = data.index if isinstance(data, pd.Series) else None
-    frame = pd.DataFrame({text: texts, target: targets}, index=index, dtype=object)
-    return frame, text, target
+    return as_frame(text, data, **{target: y}), text, target
 
 
 def fit_file(

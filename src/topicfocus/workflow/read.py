@@ -19,7 +19,8 @@ import pandas as pd
 from topicfocus.config import (
     ColumnNames,
     FitConfig,
-    ReadOptions,
+    PredictConfig,
+    ReportConfig,
     SettingError,
     TuneConfig,
     setting,
@@ -129,28 +130,25 @@ def open_file(config: Roles, frame: Any = None) -> Any:
 
 
 def open_new(
-    path: Paths | pd.DataFrame,
+    config: PredictConfig | ReportConfig,
     saved: Any,
+    frame: pd.DataFrame | None = None,
     *,
-    text: str | None,
     target: str | None = None,
-    covariates: Sequence[str] = (),
-    exposure: str | None = None,
     labels: Sequence[str] = (),
-    reading: ReadOptions,
 ) -> tuple[ColumnNames, Any]:
     """A table of new documents for a saved model, and the columns that the model needs."""
-    names = named_for_new(saved.estimator, covariates, exposure, saved.path)
+    names = named_for_new(saved.estimator, config.covariates, config.exposure, saved.path)
     try:
         table = read_table(
-            path,
-            text or saved.settings.get("text"),
+            config.paths if frame is None else frame,
+            config.text or saved.settings.get("text"),
             target,
             numbers=names.every,
             allow_missing=names.gaps,
             labels=labels,
             separator=getattr(saved.counter, "separator", None),
-            **asdict(reading),
+            **asdict(config.reading),
         )
     except MissingColumn as error:
         if error.column not in names.every:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -102,23 +101,13 @@ def _open(config: ReportConfig, saved: Saved, matrix: bool) -> tuple[str | None,
         raise SettingError(f"{option} names a column of a table, not of a count matrix.")
     # The target of another matrix is in a file of its own.
     target = config.target or (None if matrix else saved.settings.get("target"))
-    open_it = partial(
-        open_new,
-        config.paths,
-        saved,
-        text=config.text,
-        covariates=config.covariates,
-        exposure=config.exposure,
-        labels=grouping,
-        reading=config.reading,
-    )
     try:
-        return target, *open_it(target=target)
+        return target, *open_new(config, saved, target=target, labels=grouping)
     except MissingColumn as error:
         if error.column != target or target == config.target:
             raise
     log.info(f"No column {target!r}: the page shows the documents without targets.")
-    return None, *open_it()
+    return None, *open_new(config, saved, labels=grouping)
 
 
 def _targets(table: Any, saved: Saved, chosen: np.ndarray, skip_bad: bool) -> Any:

@@ -11,9 +11,8 @@ import pandas as pd
 
 from topicfocus.config import FitConfig
 from topicfocus.text.errors import printable
-from topicfocus.workflow.explain import explain_text
 from topicfocus.workflow.html import result_html
-from topicfocus.workflow.predict import predict_file
+from topicfocus.workflow.predict import explain_text, predict_file
 from topicfocus.workflow.saved import Saved
 from topicfocus.workflow.sentences import as_text
 from topicfocus.workflow.write import check_folder, write_result

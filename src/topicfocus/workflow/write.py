@@ -21,8 +21,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from topicfocus.config import SettingError, setting
-from topicfocus.config_file import config_text
+from topicfocus.config import SettingError, config_text, setting
 from topicfocus.persistence import replacing, save
 
 if TYPE_CHECKING:
