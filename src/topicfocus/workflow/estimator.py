@@ -110,7 +110,7 @@ def correct_topics(fitted: FittedModel) -> None:
     config, model = fitted.config, fitted.model
     if not config.merge_topics and not config.rename_topics:
         return
-    rows = topic_rows(model, fitted.documents.words, fitted.effects(), fitted.positive)
+    rows = topic_rows(fitted, fitted.effects())
     component = {row["topic"]: row["component"] for row in rows}
 
     def of(number: int, name: str) -> int:

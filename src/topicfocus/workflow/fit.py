@@ -31,7 +31,7 @@ from topicfocus.workflow.evaluate import evaluate
 from topicfocus.workflow.predict import as_frame, prediction_columns
 from topicfocus.workflow.read import Documents, open_file, read_documents
 from topicfocus.workflow.resampling import (
-    check_resampling,
+    check_enough,
     check_stability,
     frontier_rows,
     numbered,
@@ -287,8 +287,7 @@ def fit_documents(
     training = documents.of(train)
     if client is not None and not isinstance(training.counts, DaskCounts):
         training = replace(training, counts=DaskCounts(training.counts, client))
-    _check_topics(config, len(train))
-    check_resampling(training, config)
+    check_enough(training, config)
     chosen, tuned = tune_model(training, config)
     began = time.perf_counter()
     model = fit_estimator(training, chosen)
@@ -304,15 +303,6 @@ def fit_documents(
     for message in result.summary["warnings"]:
         warnings.warn(message, stacklevel=2)
     return result
-
-
-def _check_topics(config: FitConfig | TuneConfig, n_docs: int) -> None:
-    most = max(config.tuning.topics) if config.tuning else config.topics
-    if int(most) > n_docs:  # type: ignore[arg-type]
-        raise SettingError(
-            f"{most:,} topics are more than the {n_docs:,} training documents. Ask for fewer: "
-            f"{setting('topics')}."
-        )
 
 
 # ---- the result ----------------------------------------------------------------------------------

@@ -91,8 +91,15 @@ def _chosen(config: FitConfig | TuneConfig, topics: int, prior: float | None = N
     return FitConfig(**common_fields(config), topics=topics, inclusion_prior=prior)
 
 
-def check_resampling(training: Documents, config: FitConfig | TuneConfig) -> None:
-    """Raise an error, before any fit, if the training set cannot be split into folds or halves."""
+def check_enough(training: Documents, config: FitConfig | TuneConfig) -> None:
+    """Raise an error, before any fit, if there are too few documents, of a class or in groups."""
+    n_docs = training.n_docs
+    most = max(config.tuning.topics) if config.tuning else config.topics
+    if int(most) > n_docs:  # type: ignore[arg-type]
+        raise SettingError(
+            f"{most:,} topics are more than the {n_docs:,} training documents. Ask for fewer: "
+            f"{setting('topics')}."
+        )
     folds = config.tuning.folds if config.tuning else 0
     group = training.columns.group
     if group is not None:
@@ -182,7 +189,7 @@ def quick_check(
     models, and for counts that are not in memory, nothing is checked. None for few documents, and
     where stability was asked for.
     """
-    n_docs = training.counts.shape[0]
+    n_docs = training.n_docs
     if config.stability or n_docs < _ENOUGH:
         return None
     if config.model != "focused" or not training.in_memory:

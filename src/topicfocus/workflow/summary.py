@@ -22,7 +22,6 @@ from topicfocus.estimators.targets import TargetPart
 from topicfocus.estimators.training import useless_fit_messages
 from topicfocus.estimators.words import usual_order
 from topicfocus.passes import transposed_dot
-from topicfocus.workflow.columns import Columns
 from topicfocus.workflow.evaluate import Evaluation
 from topicfocus.workflow.giveaways import find_giveaways, giveaway_messages
 from topicfocus.workflow.read import Documents
@@ -71,14 +70,30 @@ class FittedModel:
 
     def effects(self) -> Effects:
         """Effects in the documents of the page; intervals if these had no part in the fit."""
-        shown = self.on_page
-        return find_effects(
-            self.model,
-            take_rows(self.documents.counts, shown),
-            self.documents.columns.of(shown),
-            self.config.jobs,
-            self.documents.y[shown] if len(self.parts[1]) else None,
+        shown, jobs, fitted = self.on_page, self.config.jobs, self.model.fitted_
+        columns = self.documents.columns.of(shown)
+        held_out = self.documents.y[shown] if len(self.parts[1]) else None
+        counts = take_rows(self.documents.counts, shown)
+        documents = fitted.documents(counts, held_out, **columns.for_predict())
+        documents = replace(documents, weight=columns.weight)
+        mixes = fitted.mixes(documents.corpus, jobs)
+        known = None if held_out is None else documents
+        return Effects(
+            model_effects.topic_effects(fitted, documents, known, mixes=mixes, n_jobs=jobs),
+            model_effects.word_effects(fitted, documents, mixes=mixes, n_jobs=jobs),
+            fitted.token_proportions(documents.corpus, mixes, jobs).mean(axis=0),
         )
+
+
+class Effects(NamedTuple):
+    """What topics and words change on the target's own scale.
+
+    `share` is the proportion of each topic in the relevant tokens of an average document.
+    """
+
+    topics: TopicEffects
+    words: WordEffects
+    share: np.ndarray
 
 
 def summarise(fitted: FittedModel, effects: Effects) -> dict[str, Any]:
@@ -104,7 +119,7 @@ def summarise(fitted: FittedModel, effects: Effects) -> dict[str, Any]:
         },
         "seconds": round(fitted.seconds, 3),
         "steps": model.n_iter_,
-        "topics": topic_rows(model, documents.words, effects, fitted.positive),
+        "topics": topic_rows(fitted, effects),
         "effects": effect_scale(effects),
         "word_order": usual_order(model.fitted_),
         "covariates": covariate_rows(model, documents.columns.names.covariates),
@@ -175,36 +190,7 @@ _TOPIC_COLUMNS = (
 )
 
 
-class Effects(NamedTuple):
-    """What topics and words change on the target's own scale.
-
-    `share` is the proportion of each topic in the relevant tokens of an average document.
-    """
-
-    topics: TopicEffects
-    words: WordEffects
-    share: np.ndarray
-
-
-def find_effects(
-    model: Any, counts: Any, columns: Columns, jobs: int | None, held_out: Any = None
-) -> Effects:
-    """Effects in these documents; `held_out` are their targets if they had no part in the fit."""
-    fitted = model.fitted_
-    documents = fitted.documents(counts, held_out, **columns.for_predict())
-    documents = replace(documents, weight=columns.weight)
-    mixes = fitted.mixes(documents.corpus, jobs)
-    known = None if held_out is None else documents
-    return Effects(
-        model_effects.topic_effects(fitted, documents, known, mixes=mixes, n_jobs=jobs),
-        model_effects.word_effects(fitted, documents, mixes=mixes, n_jobs=jobs),
-        fitted.token_proportions(documents.corpus, mixes, jobs).mean(axis=0),
-    )
-
-
-def topic_rows(
-    model: Any, words: Any, found: Effects, positive: Any = None
-) -> list[dict[str, Any]]:
+def topic_rows(fitted: FittedModel, found: Effects) -> list[dict[str, Any]]:
     """One record per topic, from the largest positive change of the target to the most negative.
 
     "topic" is its number in this order, from 1, and "component" the model's index, from 0. "low"
@@ -216,6 +202,7 @@ def topic_rows(
     relevant tokens of an average document. Models that select words also have "context", the
     dropped words that occur with the topic. "name" is there if any topic has been named.
     """
+    model, words = fitted.model, fitted.documents.words
     names = model.top_words(_WORDS, words)
     context = model.context_words(_WORDS, words) if hasattr(model, "context_words") else None
     given = getattr(model, "topic_names_", None) or []
@@ -227,7 +214,7 @@ def topic_rows(
             own["name"] = given[k]
         if context is not None:
             own["context"] = context[k]
-        effect, order = _effect(model.fitted_.parts[0], found.topics, k, positive)
+        effect, order = _effect(model.fitted_.parts[0], found.topics, k, fitted.positive)
         rows.append((order, {"component": k, "share": found.share[k], **effect, **own}))
     rows.sort(key=lambda item: item[0])
     return [{"topic": number, **row} for number, (_, row) in enumerate(rows, start=1)]
@@ -280,12 +267,11 @@ def effect_scale(found: Effects) -> dict[str, Any]:
 
 def topic_table(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """Topics as rows of topics.csv, in the order of `topic_rows`; words as `joined` has them."""
-    names = [name for name in _TOPIC_COLUMNS if name in rows[0]]
-    table: dict[str, Any] = {name: [row[name] for row in rows] for name in names}
-    for name in ("words", "context"):
-        if name in rows[0]:
-            table[name] = [joined(map(str, row[name])) for row in rows]
-    return pd.DataFrame(table)
+    table = pd.DataFrame(rows)
+    lists = [name for name in ("words", "context") if name in rows[0]]
+    for name in lists:
+        table[name] = [joined(map(str, row[name])) for row in rows]
+    return table[[*(name for name in _TOPIC_COLUMNS if name in rows[0]), *lists]]
 
 
 def effect_table(model: Any, found: Effects, rows: list[dict[str, Any]]) -> pd.DataFrame:
