@@ -6,18 +6,13 @@ import os
 
 import numpy as np
 import pytest
-from command_line import topicfocus, write_reviews
+from command_line import read_csv, topicfocus, write_reviews
 from scipy import sparse
 
 import topicfocus as package
 from topicfocus.report.render import unpack_texts
 
 COLUMNS = ("--text", "text", "--target", "stars")
-
-
-def read_csv(path):
-    with open(path, encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 def result_of(folder):

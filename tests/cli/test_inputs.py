@@ -10,16 +10,14 @@ import zipfile
 
 import numpy as np
 import pytest
-from command_line import topicfocus, write_reviews
+from command_line import read_csv, topicfocus, write_csv, write_reviews
 
 COLUMNS = ("--text", "text", "--target", "stars")
 
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory):
-    path = write_reviews(tmp_path_factory.mktemp("rows") / "r.csv", 150)
-    with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
+    return read_csv(write_reviews(tmp_path_factory.mktemp("rows") / "r.csv", 150))
 
 
 def content(rows):
@@ -38,8 +36,7 @@ def fit(where, *arguments, code=0):
 
 
 def predictions(where):
-    with (where / "o" / "predictions.csv").open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
+    return read_csv(where / "o" / "predictions.csv")
 
 
 def last_line(done):
@@ -123,10 +120,7 @@ def coded(tmp_path_factory):
     value = {name: rng.normal() + 2 * name.startswith("E") for name in names}
     records = [rng.choice(names, 5, replace=False).tolist() for _ in range(300)]
     cost = [round(sum(map(value.get, codes)) + rng.normal(), 3) for codes in records]
-    with (where / "c.csv").open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["codes", "cost"])
-        writer.writerows(["; ".join(c), y] for c, y in zip(records, cost, strict=True))
+    write_csv(where / "c.csv", ["codes", "cost"], zip(map("; ".join, records), cost, strict=True))
     lines = [{"codes": c, "cost": y} for c, y in zip(records, cost, strict=True)]
     (where / "c.jsonl").write_text("".join(json.dumps(x) + "\n" for x in lines), encoding="utf-8")
     done = fit(where, "c.csv", "--text", "codes", "--target", "cost", *CODES)

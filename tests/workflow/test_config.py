@@ -1,11 +1,10 @@
 """One configuration: Python's arguments, options of the command line, keys of a TOML file."""
 
-import csv
 import dataclasses
 import os
 
 import pytest
-from command_line import topicfocus, write_reviews
+from command_line import read_csv, topicfocus, write_reviews
 
 from topicfocus import workflow
 from topicfocus.cli.parser import build_parser, make_config
@@ -184,10 +183,10 @@ def test_a_fit_is_repeated_from_its_config(data, tmp_path):
     assert done.returncode == 0, done.stderr
     done = topicfocus("fit", "--config", tmp_path / "a" / "config.toml", "--out", tmp_path / "b")
     assert done.returncode == 0 and "warning" not in done.stderr
-    both = []
-    for name in ("a", "b"):
-        with (tmp_path / name / "predictions.csv").open(newline="") as stream:
-            both.append([float(row["prediction"]) for row in csv.DictReader(stream)])
+    both = [
+        [float(row["prediction"]) for row in read_csv(tmp_path / name / "predictions.csv")]
+        for name in ("a", "b")
+    ]
     assert both[0] == pytest.approx(both[1], rel=1e-5)
     texts = [(tmp_path / name / "config.toml").read_text() for name in ("a", "b")]
     assert texts[0] == texts[1]

@@ -1,9 +1,8 @@
 """Terms that identify a class, a group or a value are found; ordinary predictive words are not."""
 
-import csv
-
 import numpy as np
 import pytest
+from command_line import write_csv
 from scipy import sparse
 
 from topicfocus.datasets import make_reviews
@@ -69,9 +68,8 @@ def test_a_fit_warns(tmp_path):
         f"{text} postcount" if target > 5 else text
         for text, target in zip(reviews.texts, reviews.target, strict=True)
     ]
-    with (tmp_path / "r.csv").open("w", newline="") as stream:
-        label = np.where(reviews.target > 5, "good", "bad")
-        csv.writer(stream).writerows([("text", "liked"), *zip(texts, label, strict=True)])
+    label = np.where(reviews.target > 5, "good", "bad")
+    write_csv(tmp_path / "r.csv", ["text", "liked"], zip(texts, label, strict=True))
     how = {"text": "text", "target": "liked", "topics": 2, "inclusion_prior": 0.5}
     with pytest.warns(UserWarning, match="'postcount' .* of class 'good'.*`drop_words`"):
         outcome = fit_file(tmp_path / "r.csv", **how, baseline=False)

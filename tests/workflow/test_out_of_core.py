@@ -1,11 +1,10 @@
 """`fit --out-of-core`: counts in a temporary folder give the model of memory, and leave nothing."""
 
-import csv
 import json
 
 import numpy as np
 import pytest
-from command_line import write_reviews
+from command_line import read_csv, write_reviews
 
 from topicfocus import counts
 from topicfocus.workflow import fit_file
@@ -43,8 +42,7 @@ def test_several_files_and_json_lines(tmp_path, nothing_in_memory):
     )
     agree(fit([first, second], out_of_core=True), fit([first, second]))
     lines = tmp_path / "reviews.jsonl"
-    with open(first, newline="") as rows, open(lines, "w") as stream:
-        stream.writelines(json.dumps(row) + "\n" for row in csv.DictReader(rows))
+    lines.write_text("\n".join(map(json.dumps, read_csv(first))))
     agree(fit(lines, out_of_core=True), fit(first))
 
 
