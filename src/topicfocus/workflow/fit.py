@@ -122,7 +122,7 @@ def _as_frame(
         raise SettingError(f"there are {len(data):,} texts, but `y` has {len(y):,} values.")
     if text == target:
         raise SettingError(f"texts and targets are both called {text!r}: pass `text` or `target`.")
-    return as_frame(text, data, **{target: y}), text, target
+    return as_frame({text: data, target: y}), text, target
 
 
 def fit_file(
