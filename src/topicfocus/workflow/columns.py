@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from topicfocus.config import NO_NAMES, ColumnNames, SettingError, setting
-from topicfocus.estimators.scaling import Imputation
+from topicfocus.estimators.scaling import CovariateScaling
 from topicfocus.text import ReadError, Target
 from topicfocus.text.errors import nearest
 
@@ -189,7 +189,7 @@ def report_missing(columns: Columns, train: np.ndarray) -> None:
                 f"the covariate {name!r} is missing in every training document. Leave it out of "
                 f"{setting('covariates')}."
             )
-    imputation = Imputation.estimate(values[train], weight)
+    imputation = CovariateScaling.estimate(values[train], weight)
     each = []
     for j, median in enumerate(imputation.median):
         beside = ", and an indicator column is added" if j in imputation.indicated else ""

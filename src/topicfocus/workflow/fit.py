@@ -327,6 +327,9 @@ def _result(fitted: FittedModel, tuned: dict[str, Any] | None) -> Result:
     replication = quick_check(training, model, config, components)
     if replication is not None:
         summary["replication"] = replication
+        if replication["documents"]:
+            again = [components[number - 1] for number in replication["topics"]]
+            shown["stability"] = {"documents": replication["documents"], "components": again}
     predictions = _predictions(fitted)
     model.n_jobs = None
     remember(model, config.columns, components)

@@ -46,10 +46,9 @@ def predict(model: Any, counts: Any, columns: Columns = NO_COLUMNS) -> Predicted
         return Predicted(name, model.classes_[np.argmax(p, axis=1)], p)
     fitted = model.fitted_
     predictor, spread = fitted.outlook(fitted.documents(counts, **more), model.n_jobs)
-    targets, family = fitted.target_model, fitted.state.family
-    mean = targets.mean(family, predictor)[:, 0]
-    std = np.sqrt(targets.variance(family, predictor, spread)[:, 0])
-    levels = targets.probabilities(family, predictor)[0] if fitted.levels is not None else None
+    mean = fitted.mean(predictor)[:, 0]
+    std = np.sqrt(fitted.variance(predictor, spread)[:, 0])
+    levels = fitted.parts[0].probabilities(predictor) if fitted.levels is not None else None
     return Predicted(name, mean, levels, std, np.column_stack([predictor, spread]))
 
 
@@ -60,7 +59,7 @@ def interval(
     assert predicted.linear is not None
     predictor, spread = predicted.linear[:, :1], predicted.linear[:, 1:]
     fitted = model.fitted_
-    low, high = fitted.target_model.intervals(fitted.state.family, predictor, spread, coverage)
+    low, high = fitted.intervals(predictor, spread, coverage)
     return low[:, 0], high[:, 0]
 
 
@@ -415,8 +414,7 @@ def _with_missing(amounts: np.ndarray, model: Any) -> np.ndarray:
     """What each covariate adds; that it is not known is part of it."""
     targets = model.fitted_.target_model
     own, more = np.split(amounts, [targets.n_covariates])
-    if targets.imputation is not None:
-        np.add.at(own, targets.imputation.indicated, more)
+    np.add.at(own, targets.covariates.indicated, more)
     return own
 
 

@@ -311,12 +311,12 @@ def covariate_rows(model: Any, names: tuple[str, ...]) -> list[dict[str, Any]]:
     if not names:
         return []
     targets = model.fitted_.target_model
-    coef, scaling = np.atleast_2d(model.covariate_coef_), targets.covariate_scaling
+    coef, scaling = np.atleast_2d(model.covariate_coef_), targets.covariates
     out = []
     for j, name in enumerate(targets.column_names(names)):
         row = {"name": name, "mean": scaling.centre[j], "std": scaling.size[j]}
-        if targets.imputation is not None and j in targets.imputation.indicated:
-            row["filled_with"] = targets.imputation.median[j]
+        if j in targets.covariates.indicated:
+            row["filled_with"] = targets.covariates.median[j]
         if len(coef) == 1:
             row["coef"] = coef[0, j]
         else:  # of several classes, with the one that it speaks for
