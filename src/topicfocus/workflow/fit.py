@@ -122,7 +122,7 @@ def _as_frame(
         raise SettingError(f"there are {len(data):,} texts, but `y` has {len(y):,} values.")
     if text == target:
         raise SettingError(f"texts and targets are both called {text!r}: pass `text` or `target`.")
-    return as_frame(text, data, **{target: y}), text, target
+    return as_frame({text: data, target: y}), text, target
 
 
 def fit_file(
@@ -293,13 +293,13 @@ def fit_documents(
     model = fit_estimator(training, chosen)
     seconds = time.perf_counter() - began
     model.n_jobs = config.jobs
-    fitted = FittedModel(documents, parts, model, chosen, seconds=seconds)
+    fitted = FittedModel(documents, parts, training, model, chosen, seconds=seconds)
     correct_topics(fitted)
     found = evaluate(model, documents, parts, config.seed, baseline=config.baseline)
     if model.fitted_.remainder is None:
         documents = replace(documents, counter=documents.counter.without_remainder())
     fitted = replace(fitted, documents=documents, evaluation=found)
-    result = _result(fitted, training, tuned)
+    result = _result(fitted, tuned)
     for message in result.summary["warnings"]:
         warnings.warn(message, stacklevel=2)
     return result
@@ -308,9 +308,9 @@ def fit_documents(
 # ---- the result ----------------------------------------------------------------------------------
 
 
-def _result(fitted: FittedModel, training: Documents, tuned: dict[str, Any] | None) -> Result:
+def _result(fitted: FittedModel, tuned: dict[str, Any] | None) -> Result:
     """The result of a fit, with the search for its settings and with what replicates."""
-    model, config, documents = fitted.model, fitted.config, fitted.documents
+    model, config, training = fitted.model, fitted.config, fitted.training
     effects = fitted.effects()
     summary = summarise(fitted, effects)
     rows = summary["topics"]
@@ -333,9 +333,9 @@ def _result(fitted: FittedModel, training: Documents, tuned: dict[str, Any] | No
     predictions = _predictions(fitted)
     model.n_jobs = None
     remember(model, config.columns, components)
-    kind = documents.target.kind
+    kind = training.target.kind
     return Result(
-        pipeline=make_pipeline(documents.counter, model),
+        pipeline=make_pipeline(fitted.documents.counter, model),
         topics=topic_table(rows),
         words=word_table(fitted, components),
         predictions=predictions,
