@@ -1,4 +1,4 @@
-// ---- the story: what drives the target, in a few sentences made from the fit ----
+// ---- the story: what goes with the target, in a few sentences made from the fit ----
 
 const MOST_NAMED = 3;
 const MOST_CLASSES = 4;
