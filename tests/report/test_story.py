@@ -146,33 +146,6 @@ def test_all_topics_of_the_story_can_be_shown(open_page):
     assert all(int(re.search(r"\((\d+) different", text).group(1)) >= 4 for text in texts)
 
 
-def test_effects_are_pythons(open_page):
-    for kind in ("regression", "binary", "multiclass", "poisson", "ordinal"):
-        model, texts, target = case(kind)
-        counts = model[:-1].transform(texts[:60])
-        page = open_page(explorer(kind, held_out=True).html)
-        width = page.evaluate("topicfocus.predictDocument(0).predictor.length")
-        found = page.evaluate(
-            f"[0, 1, 2].map(k => Array.from({{length: {width}}}, (_, l) => topicfocus.reach(k, l)))"
-        )
-        table = model[-1].topic_effects(counts, target[:60])
-        flat = [e for row in found for e in row]
-        order = {"from": "low", "to": "high", "change": "change", "low": "lower", "high": "upper"}
-        for mine, theirs in order.items():
-            np.testing.assert_allclose(
-                np.sort(np.array([e[mine] for e in flat], dtype=float)),  # None: no interval
-                np.sort(table[theirs]),
-                rtol=1e-6,
-                atol=1e-6,
-            )
-        words = model[-1].word_effects(counts)
-        some = np.unique(words["column"])[:20].tolist()
-        shown = page.evaluate(f"{some}.map(v => topicfocus.wordEffect(v, {width - 1}))")
-        rows = np.array(words["column"])
-        last = [words["change"][np.flatnonzero(rows == v)[-1]] for v in some]
-        np.testing.assert_allclose(shown, last, rtol=1e-5, atol=1e-6)
-
-
 def test_stability_marks_topics_and_words(open_page):
     model = case("regression").model
     kept = np.flatnonzero(model[-1].selected_words_)[:6]
@@ -274,6 +247,13 @@ def test_charts_are_saved_as_svg_and_csv(open_page):
         page.wait_for_timeout(300)  # no hand is quicker; what moves in is drawn again on the way
         ElementTree.fromstring(saved(page, name, "svg"))
         assert len(saved(page, name, "csv").splitlines()) > 3
+    page.click("#tab-words")
+    rows = csv.DictReader(io.StringIO(saved(page, "Words", "csv")))
+    shown = {row["word"]: float(row["difference in stars"]) for row in rows}
+    words = model[-1].word_effects(model[:-1].transform(texts[:60]))
+    names = model[0].get_feature_names_out()[words["column"]]
+    wanted = dict(zip(names, words["change"], strict=True))
+    assert {name: shown[name] for name in names} == pytest.approx(wanted, rel=1e-5, abs=1e-6)
     # Every chart of every view has its buttons.
     for view in ("topics", "words", "documents", "try", "fit"):
         page.click(f"#tab-{view}")

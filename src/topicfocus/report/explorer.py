@@ -52,7 +52,7 @@ from topicfocus.report.words import (
 )
 
 #: Version of the summary's layout, for programs that read it.
-VERSION = 2
+VERSION = 3
 #: Bytes of a page with its code and all data.
 PAGE_BUDGET = 1_950_000
 SMALLEST_TEXTS = 34_000

@@ -188,7 +188,7 @@ function stabilityStory(model) {
   const again = quick ? quick.components : [];
   return el("p", { id: "stability" }, el("strong", {}, "Stability: "),
     quick ? [`${again.length} of ${model.K} topics replicate in two separate samples of ${format(quick.documents)} training documents`,
-      again.length && again.length < model.K ? [": ", listedParts(again.map((k) => namedTopic(model, k, effectOn())))] : null, ". This is a quick check; "] : "this page has no check. ",
+      again.length && again.length < model.K ? [": ", listedParts(again.map((k) => namedTopic(model, k, topicOn(model, k))))] : null, ". This is a quick check; "] : "this page has no check. ",
     el("code", {}, "topicfocus fit --stability 10"), " or ", el("code", {}, "topicfocus.stability"), " shows which topics and words replicate in halves of the documents.");
 }
 
@@ -204,7 +204,7 @@ function halvesStory(model, { topics, whole, words }) {
   const gone = topics.map((t, k) => (t.same ? -1 : k)).filter((k) => k >= 0);
   const lost = Array.from({ length: words.frequency.length }, (_, v) => v).filter((v) => comesAndGoes(model, v)).length;
   return el("p", { id: "stability" }, el("strong", {}, "Stability: "), `fitted to ${shownValue(whole["pairs of halves"])} pairs of halves of the documents, `,
-    gone.length ? [`${gone.length} of ${model.K} topics ${gone.length === 1 ? "does" : "do"} not replicate: `, listedParts(gone.map((k) => namedTopic(model, k, effectOn())))] : "all topics replicate",
+    gone.length ? [`${gone.length} of ${model.K} topics ${gone.length === 1 ? "does" : "do"} not replicate: `, listedParts(gone.map((k) => namedTopic(model, k, topicOn(model, k))))] : "all topics replicate",
     `. ${format(lost)} words of the model are kept in less than half of the halves. The predictions of two halves have the correlation ${shownValue(whole["correlation of predictions of two halves"])}. More in Fit.`);
 }
 
