@@ -419,6 +419,8 @@ def _for_page(extras: dict[str, Any]) -> dict[str, Any]:
         out["frontier"] = frontier_rows(extras["tuning"])
     if "stability" in extras:
         out["stability"] = extras["stability"]
+    elif "replication" in extras and extras["replication"]["documents"]:
+        out["stability"] = extras["replication"]
     return out
 
 
