@@ -13,7 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from topicfocus.counts import NamedCounts
-from topicfocus.estimators.columns import check_columns
+from topicfocus.estimators.arguments import check_columns
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.supervised import TopicClassifier, TopicRegressor
 from topicfocus.estimators.targets import Coding

@@ -13,10 +13,10 @@ from topicfocus.estimators.effects import (
     QUANTILES,
     TopicEffects,
     WordEffects,
+    held_out_effects,
     proportion_differences,
 )
 from topicfocus.estimators.fitted import Fitted
-from topicfocus.estimators.held_out_effects import held_out_effects
 from topicfocus.estimators.words import (
     RELEVANCE,
     first_words,
@@ -179,7 +179,7 @@ def covariate_summary(
     return {
         "names": targets.column_names(names),
         "coef": state.covariate_coef,
-        "average": targets.covariate_scaling.centre,
+        "average": targets.covariates.centre,
         "typical": np.zeros(n) if values is None else values.mean(axis=0),
         "effects": None if values is None else _covariate_effects(fitted, values, found, held_out),
     }
@@ -195,7 +195,7 @@ def _covariate_effects(
     ends[rare] = np.column_stack([values.min(axis=0), values.max(axis=0)])[rare]
     moved = ends - values.mean(axis=0)[:, None]
     f = found.predictor.mean(axis=0) + moved[:, :, None] * state.covariate_coef[:, None, :]
-    response = fitted.target_model.responses(state.family, f.reshape(-1, state.n_predictors))
+    response = fitted.responses(f.reshape(-1, state.n_predictors))
     for part in fitted.parts:
         limits = part.coding.bounds(part.family)
         response[:, part.where] = np.clip(response[:, part.where], *limits)

@@ -36,7 +36,7 @@ def word_summary(inputs: Inputs) -> dict[str, Any]:
     present = counts.copy()
     present.data = np.ones_like(present.data)
     frequency = np.asarray(counts.sum(axis=0)).ravel()
-    inclusion = fitted.state.inclusion if fitted.inclusion is None else fitted.inclusion
+    inclusion = fitted.inclusion
     out: dict[str, Any] = {
         "names": pack_texts(inputs.vocabulary),
         "labels": None if inputs.labels == inputs.vocabulary else pack_texts(inputs.labels),
