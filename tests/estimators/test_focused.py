@@ -187,13 +187,17 @@ def test_bad_parameters(reviews, parameters, message):
         FocusedTopicRegressor(**parameters).fit(reviews.counts, reviews.target)
 
 
-def test_an_interrupt_leaves_fit(reviews, monkeypatch):
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_an_interrupt_leaves_fit(wrapped, reviews, monkeypatch):
+    """Also one that arrives while compiled code calls Python, which numba wraps."""
     calls = {"n": 0}
     real = shaping.constrained_pass
 
     def interrupted(*args, **kwargs):
         calls["n"] += 1
         if calls["n"] == 12:
+            if wrapped:
+                raise SystemError("a result with an exception set") from KeyboardInterrupt()
             raise KeyboardInterrupt
         return real(*args, **kwargs)
 
