@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from topicfocus.result import Result
+    from topicfocus.workflow.estimator import Training
     from topicfocus.workflow.evaluate import Evaluation
     from topicfocus.workflow.read import Source
     from topicfocus.workflow.split import Counted, Parts
@@ -265,7 +266,7 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     from topicfocus.counts import take_rows
     from topicfocus.workflow.columns import class_factors, report_missing, target_values
     from topicfocus.workflow.corrections import correct_topics
-    from topicfocus.workflow.estimator import Training, fit_estimator
+    from topicfocus.workflow.estimator import Training
     from topicfocus.workflow.replicate import check_stability, quick_check
     from topicfocus.workflow.split import choose_words, report_copies, split_source
     from topicfocus.workflow.summary import FittedModel
@@ -295,7 +296,7 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     check_resampling(training, config)
     chosen, tuned = tune_model(training, config)
     began = time.perf_counter()
-    model = fit_estimator(training, chosen)
+    model = _fit_model(training, chosen, source, train)
     seconds = time.perf_counter() - began
     model.n_jobs = config.jobs
     fitted = FittedModel(source, counted, parts, y, model, chosen, seconds=seconds)
@@ -313,6 +314,21 @@ def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = Non
     for message in result.summary["warnings"]:
         warnings.warn(message, stacklevel=2)
     return result
+
+
+def _fit_model(
+    training: Training, config: FitConfig | TuneConfig, source: Source, rows: np.ndarray
+) -> Any:
+    """A fitted estimator; errors name a row as the file counts it, not the training documents."""
+    from topicfocus.estimators.arguments import RowError
+    from topicfocus.text import ReadError
+    from topicfocus.workflow.estimator import fit_estimator
+
+    try:
+        return fit_estimator(training, config)
+    except RowError as error:
+        named = str(error).replace(f"row {error.row}", source.where(int(rows[error.row])), 1)
+        raise ReadError(named) from None
 
 
 def _check_topics(config: FitConfig | TuneConfig, n_docs: int) -> None:
