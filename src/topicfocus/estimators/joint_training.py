@@ -106,6 +106,7 @@ class JointTrainer:
         Whether the gradient solver has the settings of solver="auto".
     search : bool
         Whether the inclusion prior is to be chosen (inclusion_prior="auto").
+    explained : tuple of (explained fraction of validation documents, standard error) or None
     path : tuple of (p, explained fraction, standard error) or None
         The inclusion priors that were compared.
     batch_size : int or None
@@ -133,6 +134,7 @@ class JointTrainer:
     schedule: bool = False
     search: bool = False
     path: tuple[tuple[float, float, float], ...] | None = None
+    explained: tuple[float, float] | None = None
     batch_size: int | None = None
     batch_tol: float = 1e-5
     title: str = "joint model"
@@ -199,9 +201,12 @@ class JointTrainer:
                 callback=report,
                 watch=watch,
             )
-        states = [result.model] if held_out is None else [result.model, result.last]
+        trainer, states = self, [result.model]
+        if watch is not None:
+            trainer = replace(self, explained=watch.loss.explained(result.model))
+            states.append(result.last)
         fitted, *last = (
-            self._fitted(state, targets, documents, None, result.converged, _history(result))
+            trainer._fitted(state, targets, documents, None, result.converged, _history(result))
             for state in states
         )
         return fitted, last[0] if last else None
@@ -241,7 +246,9 @@ class JointTrainer:
                 solver, problem, hyper, start, validation, rng, epochs, report
             )
         hyper = replace(self.hyper, inclusion_prior=chosen.inclusion_prior)
-        return replace(self, hyper=hyper, search=False, path=chosen.path)
+        return replace(
+            self, hyper=hyper, search=False, path=chosen.path, explained=chosen.explained
+        )
 
     def _scheduled(self, n_docs: int) -> tuple[Solver, int]:
         """The solver and its number of epochs for this number of documents."""
@@ -293,6 +300,8 @@ class JointTrainer:
             hyper=self.hyper,
             converged=converged,
             inclusion_prior=self.hyper.inclusion_prior if self.hyper.selects else None,
+            explained=None if self.explained is None else self.explained[:1],
+            explained_error=None if self.explained is None else self.explained[1],
             shares=self.path,
             **history,
             **count_documents(documents, before),
