@@ -57,6 +57,7 @@ def test_labels_stay_as_they_are_written():
         (["yes", "no", "NA", ""], ("NA", "no", "yes"), "taken as labels: 'NA'"),
         (["yes", "Yes", "no"] * 9, ("Yes", "no", "yes"), "'Yes', 'yes' differ only in case"),
         (["0", "False", "1"] * 9, ("0", "1", "False"), "'0', '1', 'False' are different classes"),
+        (["1,5", "1,50", "2,5"] * 9, ("1.5", "2.5"), "'1,5', '1,50' are the same numbers"),
     ],
 )
 def test_labels_that_may_be_meant_otherwise_are_mentioned(values, classes, said):
@@ -88,7 +89,7 @@ def test_a_kind_that_is_asked_for():
         ([], None, "no values"),
         (["", "NA", None], None, "all 3 are missing"),
         (["a", "a"], None, "only one value, 'a'"),
-        (["1", "1.0"], None, "only one value"),
+        (["1", "1.0"], None, "only one value, '1' = '1.0': .*--kind classes"),
         ([f"Name {i}" for i in range(40)], None, "free text or names"),
         ([f"c{i % 60}" for i in range(600)], None, "60 different labels"),
         (

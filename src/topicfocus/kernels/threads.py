@@ -19,6 +19,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from topicfocus.interrupts import keyboard_interrupts
+
 #: More chunks gain nothing on the machines that we measured, and each has its own statistics.
 MOST_CHUNKS = 16
 #: Number of nonzeros from which there are more chunks, since a chunk of a file is read into memory.
@@ -133,6 +135,7 @@ def clear(buffer: Any) -> None:
         array.fill(0)
 
 
+@keyboard_interrupts()
 def run_chunks(
     work: Callable[[int, int, Any], None],
     bounds: Sequence[int] | np.ndarray,

@@ -86,8 +86,8 @@ def fit_estimator(training: Documents, config: FitConfig) -> Any:
         model.set_params(remainder=False)
     log.info("Fitting %s, %s topics ...", type(model).__name__, config.topics)
     with warnings.catch_warnings():
-        if config.test_share:  # the evaluation will warn, with held-out metrics
-            warnings.simplefilter("ignore", UselessFitWarning)
+        # The summary has the same warnings.
+        warnings.simplefilter("ignore", UselessFitWarning)
         try:
             model.fit(training.counts, training.y, **training.columns.for_fit())
         except ValueError as error:

@@ -20,6 +20,8 @@ from sklearn.pipeline import make_pipeline
 from topicfocus.config import FitConfig, SettingError, TuneConfig, setting
 from topicfocus.counts import counts_folder_needed, in_memory, take_rows
 from topicfocus.distributed import DaskCounts, connected, dask
+from topicfocus.estimators.arguments import RowError
+from topicfocus.text import ReadError
 from topicfocus.workflow.columns import (
     check_class_weight,
     class_factors,
@@ -290,7 +292,7 @@ def fit_documents(
     check_enough(training, config)
     chosen, tuned = tune_model(training, config)
     began = time.perf_counter()
-    model = fit_estimator(training, chosen)
+    model = _fit_model(training, chosen, documents, train)
     seconds = time.perf_counter() - began
     model.n_jobs = config.jobs
     fitted = FittedModel(documents, parts, training, model, chosen, seconds=seconds)
@@ -303,6 +305,17 @@ def fit_documents(
     for message in result.summary["warnings"]:
         warnings.warn(message, stacklevel=2)
     return result
+
+
+def _fit_model(
+    training: Documents, config: FitConfig, documents: Documents, rows: np.ndarray
+) -> Any:
+    """A fitted estimator; errors name a row as the file counts it, not the training documents."""
+    try:
+        return fit_estimator(training, config)
+    except RowError as error:
+        named = str(error).replace(f"row {error.row}", documents.where(int(rows[error.row])), 1)
+        raise ReadError(named) from None
 
 
 # ---- the result ----------------------------------------------------------------------------------
