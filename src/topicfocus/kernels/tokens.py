@@ -52,23 +52,6 @@ class Rule(NamedTuple):
     elisions: NDArray[np.int64]
 
 
-@kernel
-def find_pairs(data, offsets, first, second, found):
-    """Set ``found[d]`` if one of the pairs of bytes ``first[k], second[k]`` is in document d."""
-    for d in range(len(offsets) - 1):
-        if offsets[d] == offsets[d + 1]:
-            continue
-        # Neither an early exit nor an index that might be negative: many bytes at a time.
-        ones = data[offsets[d] : offsets[d + 1] - 1]
-        nexts = data[offsets[d] + 1 : offsets[d + 1]]
-        for k in range(len(first)):
-            a, b = first[k], second[k]
-            hit = np.uint8(0)
-            for i in range(len(ones)):
-                hit |= np.uint8(ones[i] == a) & np.uint8(nexts[i] == b)
-            found[d] |= hit
-
-
 @helper
 def _write_point(letters, i, point):
     """Write a code point that is not ASCII from byte i on; where the next goes."""
@@ -219,11 +202,20 @@ def _gap(data, i, end, fold, apostrophes, joiners, ended):  # noqa: C901
     return i, ended
 
 
+@helper
+def _short_code(letters, size):
+    """The first bytes of a word as a number, 0 if there are more than seven."""
+    code = np.int64(0)
+    if size <= 7:
+        for i in range(size):
+            code = (code << 8) | np.int64(letters[i])
+    return code
+
+
 @inlined
 def _word(data, i, end, fold, apostrophes, elisions, letters):
     """Read the word at byte i into `letters`: (its end, its bytes, its hash)."""
     size = 0
-    short, plain = np.int64(0), True  # the word as a number, while it is ASCII and short
     state = HASH_SEED
     last = np.int64(0)
     while i < end:
@@ -244,17 +236,14 @@ def _word(data, i, end, fold, apostrophes, elisions, letters):
                 lower = point
             if not joins:
                 break
-            if lower == 39 and plain and len(elisions) > 0 and _among(short, elisions):
-                size, short, state, last = 0, np.int64(0), HASH_SEED, np.int64(0)
+            if lower == 39 and len(elisions) > 0 and _among(_short_code(letters, size), elisions):
+                size, state, last = 0, HASH_SEED, np.int64(0)
                 i = after
                 continue
         if lower < 128:
             letters[U(size)] = lower
-            plain = plain and size < 7
-            short = (short << 8) | lower
             size += 1
         else:
-            plain = False
             size = _write_point(letters, size, lower)
         state = ((state ^ lower) * HASH_FACTOR) & HASH_MASK
         last = lower
@@ -387,4 +376,4 @@ def merge(total: Words, words: Words) -> tuple[Words, NDArray[np.int64]]:
     return total, renamed
 
 
-__all__ = ["BREAK", "Rule", "Sequences", "find_pairs", "frequencies", "merge", "tokenize"]
+__all__ = ["BREAK", "Rule", "Sequences", "frequencies", "merge", "tokenize"]

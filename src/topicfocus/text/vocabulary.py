@@ -14,10 +14,9 @@ from scipy import sparse
 
 from topicfocus.counts import Rows
 from topicfocus.kernels import grams as kernels
-from topicfocus.kernels.count_rows import sort_rows
 from topicfocus.kernels.grams import Grams, make_grams
 from topicfocus.kernels.tokens import Sequences
-from topicfocus.text import phrases, residuals
+from topicfocus.text import phrases
 from topicfocus.text.phrases import Candidates, Roles
 from topicfocus.text.sequences import TokenizedTexts
 from topicfocus.text.stop_words import WordRoles, is_negation, is_quantifier
@@ -198,7 +197,7 @@ def _chosen_grams(
 
 
 def _target(texts: TokenizedTexts, y: Any) -> NDArray[np.float64] | None:
-    found = residuals.signals(y)
+    found = phrases.signals(y)
     if found is not None and len(found) != texts.n_chosen:
         raise ValueError(f"there are {texts.n_chosen} documents, but y has {len(found)} rows.")
     return found
@@ -206,7 +205,7 @@ def _target(texts: TokenizedTexts, y: Any) -> NDArray[np.float64] | None:
 
 def _residuals(
     texts: TokenizedTexts, target: NDArray[np.float64], each: Any, in_docs: NDArray[np.int64]
-) -> residuals.Residuals:
+) -> phrases.Residuals:
     n_words = len(in_docs)
     words = make_grams(n_words, np.zeros(0, dtype=np.int64))
     column = np.arange(n_words, dtype=np.int32)
@@ -231,7 +230,7 @@ def _residuals(
         return sparse.vstack(list(each(some)), format="csr")
 
     sizes = np.concatenate([np.zeros(0, np.int64), *each(lambda part, _: part.lengths)])
-    return residuals.cross_fitted(
+    return phrases.cross_fitted(
         target, sizes, rows, lambda function: each(lambda part, _: function(features(part)))
     )
 
@@ -336,11 +335,13 @@ class Matcher:
         columns, counts, lengths = kernels.match(
             part, self.orders, self.grams, self.column, self.every
         )
-        sort_rows(columns, counts, lengths)
         if counts.max(initial=0) < 256:
             counts = counts.astype(np.uint8)  # type: ignore[assignment]
-        indptr = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
-        return Rows(indptr, columns, counts)  # type: ignore[arg-type]
+        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        shape = (len(lengths), int(self.column.max(initial=0)) + 1)
+        found = sparse.csr_array((counts, columns, indptr), shape=shape)
+        found.sort_indices()
+        return Rows(indptr, found.indices, found.data)
 
 
 def given_vocabulary(vocabulary: Any) -> dict[str, int]:
