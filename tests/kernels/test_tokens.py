@@ -114,7 +114,7 @@ def test_frequent_ngrams_are_those_of_strings(rows):
     lengths = np.array([len(row) for row in rows])
     part = tokens.Sequences(np.array([i for row in rows for i in row], dtype=np.int32), lengths)
     yes = np.ones(5, dtype=bool)
-    found = frequent_grams(lambda f: [f(part, 0)], 3, yes, yes, 2, len(part.ids))
+    found = frequent_grams(lambda f: [f(part, 0)], 3, yes, 2, len(part.ids))
     runs = [
         {tuple(r) for n in (2, 3) for i in range(len(row)) if len(r := row[i : i + n]) == n}
         for row in rows

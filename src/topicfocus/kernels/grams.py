@@ -86,99 +86,49 @@ def make_grams(n_words: int, keys: NDArray[np.int64]) -> Grams:
 
 
 @kernel
-def _add_to_buckets(ids, lengths, order, slots, keys, begins, first, usable, buckets):
-    mask = len(buckets) - 1
-    start = 0
-    for length in lengths:
-        for i in range(start, start + length - order):
-            last = ids[i + order]
-            if ids[i] < 0 or last < 0 or not first[ids[i]] or not usable[last]:
-                continue
-            parent = _parent(slots, keys, begins, ids, i, order)
-            if parent >= 0:
-                buckets[_slot(parent << 32 | np.int64(last)) & mask] += 1
-        start += length
-
-
-def bucket_sizes(
-    part: Sequences,
-    order: int,
-    grams: Grams,
-    first: NDArray[np.bool_],
-    usable: NDArray[np.bool_],
-    n_buckets: int,
-) -> NDArray[np.int32]:
-    """Occurrences of the n-grams of ``order + 1`` words whose keys fall into each bucket."""
-    buckets = np.zeros(n_buckets, dtype=np.int32)
-    _add_to_buckets(*part, order, *grams, first, usable, buckets)
-    return buckets
-
-
-@kernel
-def _count_next(
-    ids,
-    lengths,
-    order,
-    slots,
-    keys,
-    begins,
-    first,
-    usable,
-    full,
-    table,
-    found,
-    seen,
-    in_docs,
-    often,
-):
-    mask = len(full) - 1
+def _next_keys(ids, lengths, order, slots, keys, begins, first, found, documents):
     start = 0
     n = 0
     for d in range(len(lengths)):
         for i in range(start, start + lengths[d] - order):
             last = ids[i + order]
-            if ids[i] < 0 or last < 0 or not first[ids[i]] or not usable[last]:
+            if ids[i] < 0 or last < 0 or not first[ids[i]]:
                 continue
             parent = _parent(slots, keys, begins, ids, i, order)
-            if parent < 0:
-                continue
-            key = parent << 32 | np.int64(last)
-            if not full[_slot(key) & mask]:
-                continue
-            at = _find(table, found, key)
-            if at < 0:
-                found[n] = key
-                table[-1 - at] = n + 1
-                seen[n] = -1
-                in_docs[n] = 0
-                often[n] = 0
-                at = n
+            if parent >= 0:
+                found[n] = parent << 32 | np.int64(last)
+                documents[n] = d
                 n += 1
-            often[at] += 1
-            if seen[at] != d:
-                seen[at] = d
-                in_docs[at] += 1
         start += lengths[d]
     return n
 
 
-def next_frequencies(
-    part: Sequences,
-    order: int,
-    grams: Grams,
-    first: NDArray[np.bool_],
-    usable: NDArray[np.bool_],
-    full: NDArray[np.bool_],
-) -> Frequencies:
-    """N-grams of ``order + 1`` words whose bucket is full enough, sorted by their keys."""
-    most = len(part.ids)
-    found, seen, in_docs, often = (np.empty(most, dtype=np.int64) for _ in range(4))
-    table = np.zeros(1 << (2 * most).bit_length(), dtype=np.int32)
-    n = _count_next(
-        *part, order, *grams, first, usable, full, table, found, seen, in_docs, often
-    )  # fmt: skip
-    by_key = np.argsort(found[:n])
-    return Frequencies(found[:n][by_key], in_docs[:n][by_key], often[:n][by_key])
+def next_keys(
+    part: Sequences, order: int, grams: Grams, first: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Keys of the n-grams of ``order + 1`` words at all places, and the document of each."""
+    keys, documents = np.empty(len(part.ids), np.int64), np.empty(len(part.ids), np.int32)
+    n = _next_keys(*part, order, *grams, first, keys, documents)
+    return keys[:n], documents[:n]
+
+
+def key_buckets(keys: NDArray[np.int64], n_buckets: int) -> NDArray[np.int64]:
+    """One of 2^k buckets for each key."""
+    mixed = (keys >> 32) * 0x9E3779B1 ^ (keys & _LOW_32) * 0x85EBCA6B
+    return (mixed ^ mixed >> 29) & (n_buckets - 1)
+
+
+def key_frequencies(keys: NDArray[np.int64], documents: NDArray[np.int32]) -> Frequencies:
+    """How often keys occur, in ascending order of the keys; documents are in ascending order."""
+    by_key = np.argsort(keys, kind="stable")
+    keys, documents = keys[by_key], documents[by_key]
+    is_new = np.diff(keys, prepend=-1) != 0
+    starts = np.flatnonzero(is_new)
+    if not len(starts):
+        return Frequencies(keys, keys, keys)
+    in_new_document = is_new | (np.diff(documents, prepend=-1) != 0)
+    in_docs = np.add.reduceat(in_new_document.astype(np.int64), starts)
+    return Frequencies(keys[starts], in_docs, np.diff(starts, append=len(keys)))
 
 
 @kernel

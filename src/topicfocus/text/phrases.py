@@ -98,30 +98,34 @@ class Candidates:
 
 
 def frequent_grams(
-    each: Pass,
-    longest: int,
-    first: NDArray[np.bool_],
-    usable: NDArray[np.bool_],
-    least: float,
-    n_tokens: int,
+    each: Pass, longest: int, first: NDArray[np.bool_], least: float, n_tokens: int
 ) -> Candidates:
-    """N-grams in at least `least` documents, of usable words, the first word one of `first`."""
-    n_words = len(usable)
+    """N-grams in at least `least` documents, whose first word is one of `first`.
+
+    A first pass counts keys in buckets, so that the second one counts only those that can be
+    frequent: most n-grams are rare.
+    """
+    n_words = len(first)
     keys = np.zeros(0, dtype=np.int64)
     columns: list[tuple[NDArray, NDArray, NDArray]] = []
     grams = make_grams(n_words, keys)
     n_buckets = min(max(_LEAST_BUCKETS, 1 << int(n_tokens).bit_length()), _MOST_BUCKETS)
     for order in range(1, longest):
-        level = grams
-        buckets = np.zeros(n_buckets, dtype=np.int64)
-        for part in each(
-            lambda s, _: kernels.bucket_sizes(s, order, level, first, usable, n_buckets)  # noqa: B023
-        ):
-            buckets += part
-        full = buckets >= least
-        found = _sum_frequencies(
-            each(lambda s, _: kernels.next_frequencies(s, order, level, first, usable, full))  # noqa: B023
-        )
+
+        def sizes(part: Sequences, _: int, order: int = order, level: Grams = grams) -> NDArray:
+            found, _documents = kernels.next_keys(part, order, level, first)
+            return np.bincount(kernels.key_buckets(found, n_buckets), minlength=n_buckets)
+
+        full = sum(each(sizes), np.zeros(n_buckets, dtype=np.int64)) >= least
+
+        def frequencies(
+            part: Sequences, _: int, order: int = order, level: Grams = grams, full: NDArray = full
+        ) -> Frequencies:
+            found, documents = kernels.next_keys(part, order, level, first)
+            kept = full[kernels.key_buckets(found, n_buckets)]
+            return kernels.key_frequencies(found[kept], documents[kept])
+
+        found = _sum_frequencies(each(frequencies))
         kept = found.document_frequency >= least
         keys = np.concatenate([keys, found.keys[kept]])
         n = int(kept.sum())

@@ -178,10 +178,9 @@ def _chosen_grams(
 
     n_tokens = int(texts.frequency.sum())
     first = roles.edges if rule.every else roles.begins
-    usable = np.ones(len(used), dtype=bool)
     # In one or two documents, nearly every run of words has a high mutual information.
     enough = least if rule.every else max(least, LEAST_OF_PHRASES)
-    found = phrases.frequent_grams(each, rule.longest, first, usable, enough, n_tokens)
+    found = phrases.frequent_grams(each, rule.longest, first, enough, n_tokens)
     if not len(found.order):
         return none, found.order
     if rule.every:
@@ -337,7 +336,8 @@ class Matcher:
         )
         if counts.max(initial=0) < 256:
             counts = counts.astype(np.uint8)  # type: ignore[assignment]
-        indptr = np.concatenate([[0], np.cumsum(lengths)])
+        # Of the type of the columns: SciPy would convert these otherwise.
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(columns.dtype)
         shape = (len(lengths), int(self.column.max(initial=0)) + 1)
         found = sparse.csr_array((counts, columns, indptr), shape=shape)
         found.sort_indices()
