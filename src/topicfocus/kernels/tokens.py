@@ -20,11 +20,11 @@ from topicfocus.kernels.words import (
     U,
     Words,
     add_word,
+    add_words,
     find_word,
     mix,
     read_point,
     reserve,
-    word_hash,
 )
 
 #: In place of an id: the end of a segment, or a word that is not known.
@@ -354,26 +354,12 @@ def frequencies(part: Sequences, n_words: int) -> tuple[NDArray[np.int64], NDArr
     return in_docs, often
 
 
-@kernel
-def _merge_words(part_left, part_right, part_letters, n, slots, left, right, known, sizes, renamed):
-    for i in range(n):
-        begin, size = part_left[i], part_right[i] - part_left[i]
-        code = word_hash(part_letters, begin, size)
-        word = find_word(slots, left, right, known, part_letters, begin, size, code)
-        if word < 0:
-            at = -1 - word
-            word = add_word(slots, left, right, known, sizes, part_letters, begin, size, code, at)
-        renamed[i] = word
-
-
 def merge(total: Words, words: Words) -> tuple[Words, NDArray[np.int64]]:
     """Add the words of one table to another: (table, the new id of each word; `BREAK` behind)."""
     n, n_letters = (int(size) for size in words.sizes)
-    total = reserve(total, n, n_letters)
-    renamed = np.empty(n + 1, dtype=np.int64)
-    renamed[-1] = BREAK
-    _merge_words(words.left, words.right, words.letters, n, *total, renamed)
-    return total, renamed
+    letters = words.letters[:n_letters]
+    total, renamed = add_words(total, letters, words.left[:n], words.right[:n])
+    return total, np.append(renamed, BREAK)
 
 
 __all__ = ["BREAK", "Rule", "Sequences", "frequencies", "merge", "tokenize"]

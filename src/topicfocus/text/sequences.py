@@ -158,7 +158,7 @@ class TokenizedTexts:
         texts = _encoded(names)
         n = int(self.words.sizes[0])
         # A word that is not in the table gets a number behind its last word.
-        ids = add_words(copy_words(self.words), texts.data, texts.offsets)[1]
+        ids = _added(copy_words(self.words), texts)[1]
         renamed = np.full(n + 1, BREAK, dtype=np.int32)
         known = ids < n
         renamed[ids[known]] = np.flatnonzero(known)
@@ -378,7 +378,7 @@ def split_by(function: Callable[[str], Sequence[str]]) -> Split:
             lists = [function(texts[d].decode("utf-8", "surrogatepass")) for d in documents]
             lengths += map(len, lists)
             encoded = _encoded(chain.from_iterable(lists))
-            words, ids = add_words(words, encoded.data, encoded.offsets)
+            words, ids = _added(words, encoded)
             found.append(ids)
         ids = np.concatenate([np.zeros(0, np.int64), *found])
         if n_known is not None:
@@ -420,8 +420,13 @@ def known_sequences(
 ) -> Iterator[Sequences]:
     """Sequences of known words, by their places among `names`; others end a segment."""
     texts = _encoded(names)
-    table = add_words(empty_words(_SLOTS), texts.data, texts.offsets)[0]
+    table = _added(empty_words(_SLOTS), texts)[0]
     return map_in_order(lambda chunk: split(chunk, table, False)[1], chunks, n_jobs)
+
+
+def _added(words: Words, texts: Texts) -> tuple[Words, NDArray[np.int64]]:
+    """The table with the words of `texts`, one per document, and their ids."""
+    return add_words(words, texts.data, texts.offsets[:-1], texts.offsets[1:])
 
 
 def _encoded(words: Iterable[str]) -> Texts:
