@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from topicfocus.kernels.compile import helper, kernel
 from topicfocus.kernels.tokens import Sequences
@@ -132,46 +133,6 @@ def key_frequencies(keys: NDArray[np.int64], documents: NDArray[np.int32]) -> Fr
 
 
 @kernel
-def _add_values(ids, lengths, order, slots, keys, begins, values, seen, words, grams):
-    start = 0
-    n_words = len(begins)
-    for d in range(len(lengths)):
-        for i in range(start, start + lengths[d]):
-            entry = np.int64(ids[i])
-            if entry < 0:
-                continue
-            if seen[entry] != d:
-                seen[entry] = d
-                for j in range(values.shape[1]):
-                    words[entry, j] += values[d, j]
-            if not begins[entry]:
-                continue
-            for k in range(1, min(order, start + lengths[d] - i)):
-                if ids[i + k] < 0:
-                    break
-                at = _find(slots, keys, entry << 32 | np.int64(ids[i + k]))
-                if at < 0:
-                    break
-                entry = at + n_words
-                if seen[entry] != d:
-                    seen[entry] = d
-                    for j in range(values.shape[1]):
-                        grams[at, j] += values[d, j]
-        start += lengths[d]
-
-
-def value_sums(
-    part: Sequences, order: int, grams: Grams, values: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sums of some values of documents, over the documents that have each word and n-gram."""
-    n_words = len(grams.begins)
-    seen = np.full(n_words + len(grams.keys), -1)
-    words, found = (np.zeros((n, values.shape[1])) for n in (n_words, len(grams.keys)))
-    _add_values(*part, order, *grams, values, seen, words, found)
-    return words, found
-
-
-@kernel
 def _match(
     ids, lengths, order, slots, keys, begins, column, low, everything, where, out, counts, n_out
 ):
@@ -240,3 +201,28 @@ def match(
     where = np.full(int(column.max(initial=-1)) + 1, -1, dtype=np.int64)
     n = _match(*part, high, *grams, column, low, every, where, columns, counts, lengths)
     return columns[:n].copy(), counts[:n].copy(), lengths
+
+
+def frequencies(
+    part: Sequences, orders: tuple[int, int], grams: Grams, term: NDArray[np.bool_], every: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Document frequency and frequency of the entries that are terms, as `match` counts them."""
+    n = len(term)
+    column = np.where(term, np.arange(n), -1).astype(np.int32)
+    entries, counts, _ = match(part, orders, grams, column, every)
+    often = np.bincount(entries, counts, minlength=n).astype(np.int64)
+    return np.bincount(entries, minlength=n), often
+
+
+def value_sums(
+    part: Sequences, order: int, grams: Grams, values: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sums of some values of documents, over the documents that have each word and n-gram."""
+    n_words, n_grams = len(grams.begins), len(grams.keys)
+    entry = np.arange(n_words + n_grams, dtype=np.int32)
+    entries, _, lengths = match(part, (1, order), grams, entry, True)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    shape = (len(lengths), len(entry))
+    has = sparse.csr_array((np.ones(len(entries)), entries, indptr), shape=shape)
+    sums = has.T @ values
+    return sums[:n_words], sums[n_words:]

@@ -333,27 +333,6 @@ def tokenize(
     return words, Sequences(ids[: progress[3]].copy(), lengths)
 
 
-@kernel
-def _frequencies(ids, lengths, seen, document_frequency, frequency):
-    i = 0
-    for d in range(len(lengths)):
-        for _ in range(lengths[d]):
-            word = ids[i]
-            i += 1
-            if word >= 0:
-                frequency[word] += 1
-                if seen[word] != d:
-                    seen[word] = d
-                    document_frequency[word] += 1
-
-
-def frequencies(part: Sequences, n_words: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Document frequency and frequency of each word."""
-    in_docs, often = np.zeros(n_words, dtype=np.int64), np.zeros(n_words, dtype=np.int64)
-    _frequencies(*part, np.full(n_words, -1), in_docs, often)
-    return in_docs, often
-
-
 def merge(total: Words, words: Words) -> tuple[Words, NDArray[np.int64]]:
     """Add the words of one table to another: (table, the new id of each word; `BREAK` behind)."""
     n, n_letters = (int(size) for size in words.sizes)
@@ -362,4 +341,4 @@ def merge(total: Words, words: Words) -> tuple[Words, NDArray[np.int64]]:
     return total, np.append(renamed, BREAK)
 
 
-__all__ = ["BREAK", "Rule", "Sequences", "frequencies", "merge", "tokenize"]
+__all__ = ["BREAK", "Rule", "Sequences", "merge", "tokenize"]

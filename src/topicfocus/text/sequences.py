@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicfocus.kernels import tokens
+from topicfocus.kernels.grams import frequencies, make_grams
 from topicfocus.kernels.threads import map_in_order
 from topicfocus.kernels.tokens import BREAK, Sequences
 from topicfocus.kernels.words import Words, add_words, copy_words, empty_words
@@ -148,7 +149,8 @@ class TokenizedTexts:
         """With the frequencies of the words in the documents of `rows`."""
         n = int(self.words.sizes[0])
         in_docs, often = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-        for a, b in self.each(lambda part, _: tokens.frequencies(part, n)):
+        words, every = make_grams(n, np.zeros(0, np.int64)), np.ones(n, dtype=bool)
+        for a, b in self.each(lambda part, _: frequencies(part, (1, 1), words, every, False)):
             in_docs += a
             often += b
         return replace(self, document_frequency=in_docs, frequency=often)

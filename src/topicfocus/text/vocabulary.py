@@ -259,12 +259,8 @@ def _frequencies(
     """Document frequency and frequency of each term."""
     n = len(term)
 
-    column = np.where(term, np.arange(n), -1).astype(np.int32)
-
     def count(part: Sequences, _: int) -> tuple[NDArray, NDArray]:
-        entries, counts = kernels.match(part, orders, grams, column, every)[:2]
-        often = np.bincount(entries, counts, minlength=n).astype(np.int64)
-        return np.bincount(entries, minlength=n), often
+        return kernels.frequencies(part, orders, grams, term, every)
 
     in_docs, often = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     for a, b in texts.each(count, renamed):
