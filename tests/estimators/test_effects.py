@@ -163,22 +163,6 @@ def test_a_word_does_what_its_effect_says(kind, reviews, fitted):
     assert np.abs(change).max() > 1e-3
 
 
-def test_real_documents_with_more_of_a_topic_are_predicted_so(reviews, fitted):
-    """Words of the topic put into real documents move predictions as its effect says."""
-    model, _ = fitted("real")
-    effects = model.topic_effects(reviews.counts)
-    row = effects.loc[effects["change"].abs().idxmax()]
-    k = int(row["topic"])
-    X = reviews.counts[:100].toarray()
-    X[:, np.argsort(-model.components_[k])[:5]] += 1
-    mixes, changed = model.transform(reviews.counts[:100]), model.transform(X)
-    assert np.all(changed[:, k] > mixes[:, k])
-    slope = row["change"] / (row["proportion_high"] - row["proportion_low"])
-    moved = (model.predict(X) - model.predict(reviews.counts[:100])).mean()
-    expected = slope * (changed[:, k] - mixes[:, k]).mean()
-    assert moved == pytest.approx(expected, rel=0.35)
-
-
 def test_of_many_classes_the_upper_end_is_where_their_documents_are():
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(10), 60)
@@ -313,7 +297,3 @@ def test_fewer_documents_where_each_costs_much(reviews, fitted):
     assert affordable_documents(model.fitted_, documents, 30_000_000) == 5
     assert 5 < affordable_documents(model.fitted_, documents, 200_000) < 100
     assert len(model.word_effects(reviews.counts, n_documents=3)) > 0
-
-
-def test_lda_has_none(reviews):
-    assert not hasattr(topicfocus.LDA(2), "topic_effects")

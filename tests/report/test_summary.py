@@ -13,10 +13,10 @@ from sklearn.pipeline import make_pipeline
 
 from topicfocus import LDA, SLDARegressor
 from topicfocus.report import Explorer
+from topicfocus.report.explorer import Extras, summarise
 from topicfocus.report.inputs import read_inputs
 from topicfocus.report.labels import Labels
 from topicfocus.report.render import pack, unpack, unpack_texts
-from topicfocus.report.summary import Extras, summarise
 from topicfocus.report.words import evidence_needed
 
 
@@ -92,7 +92,7 @@ def test_words_know_their_target_and_why():
     wanted = np.sqrt(len(texts)) * np.corrcoef(root, target == "yes")[0, 1]
     assert z[v] == pytest.approx(wanted, abs=0.011)
     np.testing.assert_allclose(
-        unpack(summary["why"]["as_prediction"]), estimator.screening_statistic_, rtol=1e-3
+        unpack(summary["why"]["evidence"]), estimator.screening_statistic_, rtol=1e-3
     )
 
 
@@ -112,7 +112,7 @@ def test_the_costs_explain_which_words_were_kept(kind):
     # The documents of the page do not matter to it.
     few = Explorer(model, texts=texts[:9], target=target[:9]).summary["words"]["why"]
     np.testing.assert_allclose(unpack(few["needed"]), needed, rtol=1e-3)
-    assert few["prediction_cost"] == cost
+    assert few["cost"] == cost
 
 
 def test_targets_have_names():

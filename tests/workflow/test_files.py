@@ -61,41 +61,6 @@ def test_without_a_folder_nothing_is_written_or_said(data, outcome, tmp_path, mo
     assert capfd.readouterr() == ("", "")
 
 
-def test_options_are_those_of_the_command(data, tmp_path):
-    found = workflow.fit_file(
-        data,
-        **COLUMNS,
-        kind="real",
-        model="slda",
-        topics=2,
-        seed=3,
-        test_share=0.3,
-        jobs=1,
-        stop_words=["awful"],
-        min_df=4,
-        ngrams=(1, 2),
-        format="csv",
-        delimiter=",",
-    )
-    done = topicfocus(
-        *("fit", data, *OPTIONS, "--kind", "real", "--model", "slda", "--topics", 2),
-        *("--seed", 3, "--test-share", 0.3, "--jobs", 1, "--min-df", 4, "--ngrams", "1-2"),
-        *("--format", "csv", "--delimiter", ",", "--out", tmp_path / "o", "--json"),
-        *("--stop-words", "stop.txt"),
-        cwd=write_stop_words(tmp_path),
-    )
-    assert done.returncode == 0, done.stderr
-    printed = json.loads(done.stdout)
-    del printed["seconds"], found.summary["seconds"]
-    same(found.summary, printed)
-    assert "awful" not in found.pipeline[0].vocabulary_
-
-
-def write_stop_words(folder):
-    (folder / "stop.txt").write_text("awful\n", encoding="utf-8")
-    return folder
-
-
 def test_predict_file_is_the_table_of_the_command(data, outcome):
     table = workflow.predict_file(outcome.folder, data)
     done = topicfocus("predict", outcome.folder, data, "--json")
