@@ -25,6 +25,7 @@ from topicfocus.cli.console import (
 )
 from topicfocus.cli.parser import make_config, parse
 from topicfocus.config import SettingError
+from topicfocus.interrupts import keyboard_interrupts
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _interrupted()
     try:
-        with messages(args.quiet):
+        with messages(args.quiet), keyboard_interrupts():
             _COMMANDS[args.command](args)
         # Here and not at exit, so that a full disk is an error with a message.
         sys.stdout.flush()
@@ -55,11 +56,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(error, 2, args.debug)
     except MemoryError as error:
         return _fail(ValueError(f"out of memory. {error}".strip()), 1, args.debug)
-    except SystemError as error:
-        # Numba raises it for a signal that arrives while compiled code calls Python.
-        if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
-            return _interrupted()
-        raise
     except OSError as error:
         _abandon_stdout()  # the rest of its buffer would fail again at exit
         return _fail(error, 1, args.debug)
@@ -97,10 +93,10 @@ def _abandon_stdout() -> None:
 
 
 def fit(args: argparse.Namespace) -> None:
+    config = make_config(args, progress=not args.quiet, **_stop_words(args))
     from topicfocus.workflow.fit import run
     from topicfocus.workflow.write import default_folder
 
-    config = make_config(args, progress=not args.quiet, **_stop_words(args))
     if not config.paths:
         raise SettingError("name a file to read: topicfocus fit FILE, or file in the --config.")
     if config.out is None:
@@ -144,9 +140,9 @@ def show(args: argparse.Namespace) -> None:
 
 def demo(args: argparse.Namespace) -> None:
     """Real reviews if they are installed, simulated ones otherwise."""
+    config = make_config(args, progress=not args.quiet)
     from topicfocus.workflow.demo import find_reviews, run_demo
 
-    config = make_config(args, progress=not args.quiet)
     file = find_reviews() if config.data != "synthetic" else None
     if file is None and config.data == "imdb":
         raise ImportError(
@@ -194,9 +190,9 @@ def explain(args: argparse.Namespace) -> None:
     if args.json:
         print_json(result)
     else:
-        from topicfocus.cli.explanation import show
+        from topicfocus.cli.show import show_explanation
 
-        show(result, saved.settings.get("target") or "prediction")
+        show_explanation(result, saved.settings.get("target") or "prediction")
 
 
 def report(args: argparse.Namespace) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
+from sklearn.utils.validation import _check_n_features, validate_data
 
 #: Targets and covariates beyond this size are an error: their weighted squares could overflow.
 LARGEST = 1e152
@@ -173,7 +174,42 @@ def check_topic_name(name: Any) -> str:
     return name
 
 
+# ---- columns of X --------------------------------------------------------------------------
+
+
+def check_columns(estimator: Any, X: Any, *, reset: bool) -> None:
+    """Store the number and the names of columns, or check that they are those of the fit.
+
+    scikit-learn takes names from data frames only. Counts of `TokenCounter` have names, too, which
+    are compared where both have some.
+    """
+    names = getattr(X, "feature_names", None)
+    if names is None and (reset or not hasattr(X, "indptr")):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        return
+    _check_n_features(estimator, X, reset=reset)
+    if names is None:
+        return
+    known = getattr(estimator, "feature_names_in_", None)
+    if reset:
+        estimator.feature_names_in_ = np.asarray(names, dtype=object)
+    elif known is not None and not np.array_equal(known, names):
+        i = int(np.argmax(np.asarray(known) != names))
+        raise ValueError(
+            f"the columns of X are other words than at fit: column {i} is {names[i]!r}, not "
+            f"{known[i]!r}. Count texts with the fitted vectoriser."
+        )
+
+
 # ---- arguments of fit ----------------------------------------------------------------------------
+
+
+class RowError(ValueError):
+    """A value of one document is wrong; the message names its row, counted from 0."""
+
+    def __init__(self, message: str, row: int) -> None:
+        super().__init__(message)
+        self.row = row
 
 
 def _read_column(values: Any, n_docs: int, name: str, low: float, high: float) -> np.ndarray:
@@ -186,8 +222,8 @@ def _read_column(values: Any, n_docs: int, name: str, low: float, high: float) -
     bad = (column < low) | (column > high)
     if bad.any():
         row = int(np.argmax(bad))
-        raise ValueError(
-            f"{name} must lie between {low:g} and {high:g}, but row {row} is {column[row]:g}."
+        raise RowError(
+            f"{name} must lie between {low:g} and {high:g}, but row {row} is {column[row]:g}.", row
         )
     return column
 
@@ -238,9 +274,10 @@ def read_covariates(
     large = np.abs(values) > LARGEST
     if large.any():
         row, column = (int(i[0]) for i in np.nonzero(large))
-        raise ValueError(
+        raise RowError(
             f"{name} contains {values[row, column]:g} at row {row}, column {column}, which is too "
-            "large to compute with. Correct it, or measure the column in other units."
+            "large to compute with. Correct it, or measure the column in other units.",
+            row,
         )
     if expected is not None and values.shape[1] != expected:
         raise ValueError(

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.special import entr
 
-from topicfocus.corpus import Corpus
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.effects import default_quantiles, found_shares, training_effects
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.focused import SharedStages
-from topicfocus.joint.solver import Progress
+from topicfocus.joint.solver import Progress, StepInfo
 from topicfocus.model import ModelState
+from topicfocus.progress import show_progress
 from topicfocus.token_proportions import context_counts
 
 #: Largest number of documents that `partial_fit` keeps in memory.
@@ -52,6 +54,20 @@ def fit_with(model: Any, options: FitOptions, X: Any, y: Any = None, **arrays: A
     return model.fit(X, y, **arrays)
 
 
+def no_progress(
+    stage: str, done: int = 0, total: int | None = None, info: StepInfo | None = None
+) -> None:
+    """Show nothing."""
+
+
+@contextmanager
+def show_fit(model: Any, options: FitOptions) -> Iterator[Progress]:
+    """The callback of the options, or the display of `verbose`."""
+    verbose = model.verbose and options.progress is None
+    with show_progress(type(model).__name__, verbose) as shown:
+        yield options.progress or shown or no_progress
+
+
 def generator(random_state: Any) -> np.random.Generator:
     """A NumPy generator from whatever scikit-learn takes as random_state."""
     if isinstance(random_state, np.random.RandomState):
@@ -77,6 +93,14 @@ def in_data_units(fitted: Fitted) -> Fitted:
     return replace(fitted, state=state, remainder=rest)
 
 
+def history_of(steps: Sequence[StepInfo], *more: str) -> dict[str, Any]:
+    """`n_iter` and `history` of a fit; `more` are other fields of the steps."""
+    fields = {"epoch": "epoch", "objective": "objective", "kept_words": "kept"}
+    fields |= {name: name for name in more}
+    history = {name: [getattr(step, field) for step in steps] for name, field in fields.items()}
+    return {"n_iter": len(steps), "history": history}
+
+
 def append_history(before: Fitted | None, **entry: Any) -> dict[str, Any]:
     """`n_iter` and `history` after a batch."""
     n_iter, history = (0, {}) if before is None else (before.n_iter, before.history)
@@ -96,8 +120,7 @@ def count_documents(documents: Documents, before: Fitted | None = None) -> dict[
 
 def with_context(
     fitted: Fitted,
-    corpus: Corpus,
-    weight: np.ndarray,
+    documents: Documents,
     n_jobs: int | None,
     before: Fitted | None = None,
     tolerance: float = 1e-5,
@@ -108,6 +131,7 @@ def with_context(
     """
     if not fitted.selects and fitted.targets is None:
         return fitted
+    corpus, weight = documents.corpus, documents.weights
     # Newton's last step squares the tolerance: ten digits suffice here.
     mixes = fitted.mixes(corpus, n_jobs, tolerance=tolerance)
     context = None
@@ -130,7 +154,8 @@ class UselessFitWarning(UserWarning):
     """The model is likely of little use."""
 
 
-#: No warnings for fits of fewer documents, or of fewer epochs in a joint model.
+#: No warning of empty documents for fewer documents, nor of no words kept for joint models of fewer
+#: epochs.
 _FEW_DOCUMENTS, _FEW_EPOCHS = 200, 30
 #: A topic has no effect below this fraction of the largest one, and one word if the exponential of
 #: the entropy of its words is below that number.
@@ -163,10 +188,8 @@ def useless_fit_messages(model: Any) -> list[str]:
     """Why the model may be of little use: no words, no better than a constant, empty topics."""
     fitted = model.fitted_
     few_epochs = fitted.is_joint and fitted.n_iter < _FEW_EPOCHS
-    if few_epochs or fitted.n_samples_seen < _FEW_DOCUMENTS:
-        return []
     messages, kept = [], fitted.selected_words
-    if kept is not None and not kept.any():
+    if not few_epochs and kept is not None and not kept.any():
         messages.append(
             "no word is kept: the topics predict almost nothing. Increase inclusion_prior, or "
             "check that documents and targets belong together."

@@ -22,6 +22,8 @@ import numpy as np
 import scipy.linalg  # noqa: F401  (its BLAS must be loaded to be found)
 from threadpoolctl import ThreadpoolController
 
+from topicfocus.interrupts import keyboard_interrupts
+
 #: More chunks gain nothing on the machines that we measured, and each has its own statistics.
 MOST_CHUNKS = 16
 #: Number of nonzeros from which there are more chunks, since a chunk of a file is read into memory.
@@ -136,6 +138,7 @@ def clear(buffer: Any) -> None:
         array.fill(0)
 
 
+@keyboard_interrupts()
 def run_chunks(
     work: Callable[[int, int, Any], None],
     bounds: Sequence[int] | np.ndarray,
