@@ -722,14 +722,10 @@ class TuneConfig(_Fitting):
     5
     """
 
-    topics: tuple[int, ...] = model_option((3, 5, 10), metavar="N,N", common=True, saved=False)
-    shares: tuple[float, ...] = model_option(
-        (0.05, 0.1, 0.2, 0.4), metavar="P,P", common=True, saved=False
-    )
-    folds: int = model_option(5, metavar="N", limits=(2, _MOST), saved=False)
-    rule: str = model_option(
-        "one-standard-error", choices=("one-standard-error", "best"), saved=False
-    )
+    topics: tuple[int, ...] = model_option((3, 5, 10), metavar="N,N", common=True)
+    shares: tuple[float, ...] = model_option((0.05, 0.1, 0.2, 0.4), metavar="P,P", common=True)
+    folds: int = model_option(5, metavar="N", limits=(2, _MOST))
+    rule: str = model_option("one-standard-error", choices=("one-standard-error", "best"))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -947,7 +943,7 @@ class PredictConfig(_NewDocuments):
 
     topics: bool = option(False, common=True)
     out: str = option("-", metavar="FILE", common=True)
-    overwrite: bool = option(False, common=True, saved=False)
+    overwrite: bool = option(False, common=True)
 
 
 @documented
@@ -979,7 +975,7 @@ class ReportConfig(_NewDocuments):
     by: tuple[str, ...] = columns_option()
     time: str | None = column_option(common=True)
     out: str = option("explorer.html", metavar="FILE", common=True)
-    overwrite: bool = option(False, common=True, saved=False)
+    overwrite: bool = option(False, common=True)
     docs: int = option(2000, metavar="N", limits=(1, 10**9), common=True)
 
 
@@ -1076,7 +1072,7 @@ class DemoConfig:
     inclusion_prior: float | None = option(metavar="P", proportion=True, common=True)
     seed: int = option(0, metavar="N", limits=(0, 2**32 - 1), common=True)
     out: str | None = option(metavar="DIR", common=True)
-    overwrite: bool = option(False, common=True, saved=False)
+    overwrite: bool = option(False, common=True)
     jobs: int | None = output_option(metavar="N", limits=(1, _MOST))
     progress: bool = option(False, python_only=True)
 

@@ -146,7 +146,9 @@ def test_a_ctrl_c_that_numba_wraps_is_still_one(monkeypatch, capsys):
     from topicfocus.cli import main
 
     def interrupted(args):
-        raise SystemError("something went wrong inside") from KeyboardInterrupt()
+        inner = SystemError("something went wrong inside")
+        inner.__cause__ = KeyboardInterrupt()
+        raise SystemError("a function returned a result with an exception set") from inner
 
     monkeypatch.setitem(main._COMMANDS, "demo", interrupted)
     assert main.main(["demo"]) == 130

@@ -16,8 +16,8 @@ from topicfocus.estimators.effects import (
 from topicfocus.proportions import proportion_weights
 
 KINDS = (
-    *("real", "count", "rating", "two", "three", "several", "joint", "graded"),
-    *("covariates", "count beside covariates", "three beside covariates"),
+    *("real", "count", "rating", "two", "three", "several", "graded"),
+    *("count beside covariates", "three beside covariates"),
 )
 
 
@@ -61,17 +61,13 @@ def make(kind, reviews):
     elif kind == "several":
         model = regressor(4, family=["gaussian", "bernoulli"], **settings)
         y = np.column_stack([stars, reviews.target > 5])
-    elif kind == "joint":
-        model, y = topicfocus.SLDAClassifier(4, **settings), three
     elif kind == "graded":  # inclusion between 0 and 1
         model, y = topicfocus.PFSLDARegressor(4, inclusion_prior=0.3, **settings), stars
     else:
         more = {"covariates": rng.normal(5.0, 3.0, (300, 2))}
-        model, y = regressor(4, **settings), stars + more["covariates"][:, 0]
-        if kind == "count beside covariates":
-            y = rng.poisson(np.exp(reviews.target / 5 + more["covariates"][:, 0] / 10))
-            model = regressor(4, family="poisson", **settings)
-        elif kind == "three beside covariates":
+        y = rng.poisson(np.exp(reviews.target / 5 + more["covariates"][:, 0] / 10))
+        model = regressor(4, family="poisson", **settings)
+        if kind == "three beside covariates":
             model, y = topicfocus.FocusedTopicClassifier(4, **settings), three
     return model.fit(reviews.counts, y, **more), more
 
@@ -291,7 +287,7 @@ def test_no_documents(reviews, fitted):
 
 
 def test_fewer_documents_where_each_costs_much(reviews, fitted):
-    model, _ = fitted("joint")
+    model, _ = fitted("three")
     documents = model.fitted_.documents(reviews.counts)
     assert word_effects(model.fitted_, documents).sample == 100
     assert affordable_documents(model.fitted_, documents, 30_000_000) == 5

@@ -57,6 +57,25 @@ def test_a_target_of_noise(kind):
     assert silent <= 2
 
 
+def test_a_target_of_noise_with_few_documents():
+    target = np.random.default_rng(0).normal(size=100)
+    with pytest.warns(UselessFitWarning, match="no better than a constant"):
+        FocusedTopicRegressor(3, random_state=0).fit(REVIEWS.counts[:100], target)
+
+
+def test_a_joint_model_whose_validation_score_is_within_one_standard_error():
+    """Whether validation documents are given, or chosen for the inclusion prior."""
+    target = np.random.default_rng(1).normal(size=300)
+    auto = PFSLDARegressor(2, inclusion_prior="auto", max_epochs=10, random_state=0)
+    with pytest.warns(UselessFitWarning, match="no better than a constant"):
+        auto.fit(REVIEWS.counts, target)
+    given = {"X_val": REVIEWS.counts[HELD], "y_val": target[HELD]}
+    with pytest.warns(UselessFitWarning, match="no better than a constant"):
+        model = SLDARegressor(2, max_epochs=5, random_state=0)
+        model.fit(REVIEWS.counts[TRAIN], target[TRAIN], **given)
+    assert model.fitted_.explained[0] < model.fitted_.explained_error
+
+
 def test_good_fits_and_trials_are_silent():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -10,7 +10,8 @@ from topicfocus import (
     PCSLDAClassifier,
     PCSLDARegressor,
 )
-from topicfocus.datasets import make_reviews
+from topicfocus.datasets import make_pfslda, make_reviews
+from topicfocus.focused import optimize as shaping
 from topicfocus.metrics import channel_overlap, rmse, selection_scores, target_agreement
 
 REGRESSORS = (FocusedTopicRegressor, PCSLDARegressor)
@@ -153,6 +154,44 @@ def test_held_out_documents_of_ones_own(reviews):
 def test_bad_parameters(reviews, parameters, message):
     with pytest.raises((ValueError, TypeError), match=message):
         FocusedTopicRegressor(**parameters).fit(reviews.counts, reviews.target)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+def test_an_interrupt_leaves_fit(wrapped, reviews, monkeypatch):
+    """Also one that arrives while compiled code calls Python, which numba wraps."""
+    calls = {"n": 0}
+    real = shaping.constrained_pass
+
+    def interrupted(*args, **kwargs):
+        calls["n"] += 1
+        if calls["n"] == 12:
+            if wrapped:
+                raise SystemError("a result with an exception set") from KeyboardInterrupt()
+            raise KeyboardInterrupt
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(shaping, "constrained_pass", interrupted)
+    fresh = FocusedTopicRegressor(3, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        fresh.fit(reviews.counts, reviews.target)
+    assert not hasattr(fresh, "fitted_")
+
+
+def test_a_share_given_is_filled_with_words_that_follow_the_topics():
+    data = make_pfslda(4000, 200, random_state=1)
+    scores = {}
+    for p in (0.1, 0.25):
+        model = FocusedTopicRegressor(5, inclusion_prior=p, random_state=0, max_epochs=5)
+        model.fit(data.counts, data.target)
+        scores[p] = selection_scores(model.inclusion_, data.relevant)
+    assert scores[0.25].precision > 0.97
+    assert scores[0.25].recall > 0.9
+    assert scores[0.1].recall < 0.6
+    dropped = np.flatnonzero(data.relevant)[:20]
+    model = FocusedTopicRegressor(
+        5, inclusion_prior=0.25, drop_words=dropped, random_state=0, max_epochs=5
+    ).fit(data.counts, data.target)
+    assert not model.selected_words_[dropped].any()
 
 
 def test_a_stable_selection_and_its_share():

@@ -57,6 +57,7 @@ def test_labels_stay_as_they_are_written():
         (["yes", "no", "NA", ""], ("NA", "no", "yes"), "taken as labels: 'NA'"),
         (["yes", "Yes", "no"] * 9, ("Yes", "no", "yes"), "'Yes', 'yes' differ only in case"),
         (["0", "False", "1"] * 9, ("0", "1", "False"), "'0', '1', 'False' are different classes"),
+        (["1,5", "1,50", "2,5"] * 9, ("1.5", "2.5"), "'1,5', '1,50' are the same numbers"),
     ],
 )
 def test_labels_that_may_be_meant_otherwise_are_mentioned(values, classes, said):
@@ -88,7 +89,7 @@ def test_a_kind_that_is_asked_for():
         ([], None, "no values"),
         (["", "NA", None], None, "all 3 are missing"),
         (["a", "a"], None, "only one value, 'a'"),
-        (["1", "1.0"], None, "only one value"),
+        (["1", "1.0"], None, "only one value, '1' = '1.0': .*--kind classes"),
         ([f"Name {i}" for i in range(40)], None, "free text or names"),
         ([f"c{i % 60}" for i in range(600)], None, "60 different labels"),
         (
@@ -161,11 +162,6 @@ def test_errors_are_named_up_to_five():
     assert [place for place, _ in found.bad] == list(range(100, 107))
 
 
-def test_missing_words_are_no_errors():
-    target = detect_target(ratings("nan", "NaN", "N/A", "", "NULL", "?"))
-    assert (target.kind, target.n_missing, target.bad) == ("real", 6, ())
-
-
 def test_two_labels_that_are_numbers_and_a_slip():
     values = ["0", "1"] * 30 + ["O"]
     with pytest.raises(ReadError, match="1 of 61 values is not: 'O'"):
@@ -215,11 +211,6 @@ def test_dates_are_refused_by_name(date):
 def test_a_label_that_occurs_once_is_mentioned():
     sentence = detect_target(["good", "bad", "middling"] * 20 + ["godo"]).sentence
     assert "only once: 'godo'" in sentence
-
-
-def test_large_columns_are_quick():
-    values = [f"{i % 997 / 7:.3f}" for i in range(200_000)] + ["x"] * 900
-    assert len(detect_target(values, skip_bad=True).bad) == 900
 
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=5), st.floats(), st.integers()), max_size=60))

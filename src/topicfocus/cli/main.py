@@ -25,6 +25,7 @@ from topicfocus.cli.console import (
 )
 from topicfocus.cli.parser import make_config, parse
 from topicfocus.config import SettingError
+from topicfocus.interrupts import keyboard_interrupts
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _interrupted()
     try:
-        with messages(args.quiet):
+        with messages(args.quiet), keyboard_interrupts():
             _COMMANDS[args.command](args)
         # Here and not at exit, so that a full disk is an error with a message.
         sys.stdout.flush()
@@ -55,11 +56,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(error, 2, args.debug)
     except MemoryError as error:
         return _fail(ValueError(f"out of memory. {error}".strip()), 1, args.debug)
-    except SystemError as error:
-        # Numba raises it for a signal that arrives while compiled code calls Python.
-        if isinstance(error.__cause__ or error.__context__, KeyboardInterrupt):
-            return _interrupted()
-        raise
     except OSError as error:
         _abandon_stdout()  # the rest of its buffer would fail again at exit
         return _fail(error, 1, args.debug)

@@ -204,6 +204,14 @@ def check_columns(estimator: Any, X: Any, *, reset: bool) -> None:
 # ---- arguments of fit ----------------------------------------------------------------------------
 
 
+class RowError(ValueError):
+    """A value of one document is wrong; the message names its row, counted from 0."""
+
+    def __init__(self, message: str, row: int) -> None:
+        super().__init__(message)
+        self.row = row
+
+
 def _read_column(values: Any, n_docs: int, name: str, low: float, high: float) -> np.ndarray:
     """One finite number per document, within limits."""
     column = check_array(values, ensure_2d=False, dtype=float, input_name=name)
@@ -214,8 +222,8 @@ def _read_column(values: Any, n_docs: int, name: str, low: float, high: float) -
     bad = (column < low) | (column > high)
     if bad.any():
         row = int(np.argmax(bad))
-        raise ValueError(
-            f"{name} must lie between {low:g} and {high:g}, but row {row} is {column[row]:g}."
+        raise RowError(
+            f"{name} must lie between {low:g} and {high:g}, but row {row} is {column[row]:g}.", row
         )
     return column
 
@@ -266,9 +274,10 @@ def read_covariates(
     large = np.abs(values) > LARGEST
     if large.any():
         row, column = (int(i[0]) for i in np.nonzero(large))
-        raise ValueError(
+        raise RowError(
             f"{name} contains {values[row, column]:g} at row {row}, column {column}, which is too "
-            "large to compute with. Correct it, or measure the column in other units."
+            "large to compute with. Correct it, or measure the column in other units.",
+            row,
         )
     if expected is not None and values.shape[1] != expected:
         raise ValueError(

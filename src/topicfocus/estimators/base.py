@@ -59,6 +59,7 @@ from topicfocus.estimators.words import (
     topic_scores,
     word_names,
 )
+from topicfocus.interrupts import keyboard_interrupts
 from topicfocus.persistence import save
 
 
@@ -154,6 +155,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         """Multiply the weights of documents by `class_weight`, in classifiers."""
         return documents
 
+    @keyboard_interrupts()
     def _fit(
         self,
         X: Any,
@@ -178,6 +180,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         warn_if_useless(self)
         return self
 
+    @keyboard_interrupts()
     def _partial_fit(
         self,
         X: Any,

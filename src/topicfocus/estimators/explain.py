@@ -183,11 +183,11 @@ def _largest_first(row: sparse.csr_array, names: np.ndarray) -> list[tuple[str, 
 def explain(
     fitted: Fitted,
     documents: Documents,
-    word_names: Any = None,
-    n_jobs: int | None = None,
-    topic_words: tuple[str, ...] = (),
+    word_names: np.ndarray,
+    n_jobs: int | None,
+    topic_words: tuple[str, ...],
 ) -> Explanation:
-    """The explanation of documents by a fitted model; words are column numbers by default.
+    """The explanation of documents by a fitted model, with a few words of each topic.
 
     An explanation has one number per nonzero count, so the counts are read into memory.
     """
@@ -198,13 +198,11 @@ def explain(
     found = contributions(corpus, state, fitted.mixes(whole, n_jobs))
     problem = documents.problem(1.0, n_jobs)
     n_docs, every = problem.n_docs, range(state.n_predictors)
-    if word_names is None:
-        word_names = np.array([str(v) for v in range(corpus.n_words)], dtype=object)
     rest = fitted.remainder
     terms, term_names = (), np.empty(0, dtype=object)
     if rest is not None:
         terms = rest.contributions(fitted.remainder_counts(whole))
-        term_names = np.asarray(word_names) if rest.names is None else rest.names
+        term_names = word_names if rest.names is None else rest.names
     base = replace(problem, covariates=None).offsets(state) + found.base
     average = targets.covariates.centre[None]
     amounts = {
@@ -235,7 +233,7 @@ def explain(
         topics=tuple(map(sparse.csr_array, tables("topics"))),
         covariates=tables("covariates"),
         average=tables("average"),
-        word_names=np.asarray(word_names),
+        word_names=word_names,
         topic_names=np.array(fitted.labels, dtype=object),
         before=fitted.responses(empty),
         after=after,

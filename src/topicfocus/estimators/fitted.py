@@ -58,9 +58,9 @@ class Fitted:
     shaping : str or None
         "themes" or "graded".
     explained : tuple of float or None
-        Fraction of the validation deviance explained, before the second pass.
+        Fraction of the validation deviance explained, by the first pass of focused models.
     explained_error : float or None
-        Its standard error (focused models).
+        Its standard error.
     shares : tuple of (inclusion, explained, standard error) or None
         Inclusion fractions that were compared (focused models).
     context : array (words, topics) or None

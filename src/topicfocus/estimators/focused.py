@@ -179,8 +179,9 @@ class FocusedTopicRegressor(FocusedParameters, ConstrainedTopicModel, TopicRegre
     inclusion_prior_, doc_topic_prior_, supervision_weight_ : the values used
     n_iter_ : int
     history_ : dict of lists
-        "epoch", "objective" (a document), "kept_words", and "validation", the share of the held-out
-        target's deviance that is explained: every third step of the first pass, NaN elsewhere.
+        "epoch", "objective" (a document) and "kept_words" of every step. After `partial_fit`, of
+        every batch, with "validation", the fractions of the validation deviance explained (NaN
+        for a batch that kept the topics).
     covariate_coef_, thresholds_, levels_, family_ : as for :class:`SLDARegressor`
 
     Examples

@@ -26,12 +26,11 @@ from topicfocus.estimators.training import (
     count_documents,
     generator,
     history_of,
-    no_progress,
     scaled_state,
     show_fit,
     with_context,
 )
-from topicfocus.focused import FocusResult, FocusSettings, fit_focused
+from topicfocus.focused import FocusResult, FocusSettings, fit_focused, refit_focused
 from topicfocus.focused import online as focus_stream
 from topicfocus.focused.data import sample_rows
 from topicfocus.focused.fit import LOW_FIDELITY
@@ -137,16 +136,21 @@ class FocusedTrainer:
         fitted = with_context(fitted, seen, self.model.n_jobs, tolerance=tolerance)
         self._warn_of_fewer_topics(result)
         if self._has_remainder and options.remainder and not options.low_fidelity:
-            fitted = self._add_remainder(fitted, everyone, targets)
+            fitted = self._add_remainder(fitted, everyone, targets, result)
         return fitted, None
 
-    def _add_remainder(self, fitted: Fitted, documents: Documents, targets: TargetModel) -> Fitted:
-        options = FitOptions(
-            low_fidelity=True, fixed_inclusion=fitted.inclusion_prior, progress=no_progress
-        )
+    def _add_remainder(
+        self, fitted: Fitted, documents: Documents, targets: TargetModel, result: FocusResult
+    ) -> Fitted:
+        settings = replace(self.settings, low_fidelity=True)
 
         def fit_part(part: Documents) -> Fitted:
-            return self.fit(part, targets, None, options)[0]
+            """Topics of a part of the documents, with the choices of the whole fit."""
+            assert part.target is not None
+            problem, (_, held) = part.problem(1.0, self.model.n_jobs), self._split(part, targets)
+            family = targets.start(part.target, part.weights)
+            found = refit_focused(problem, problem.rows(held), family, settings, result)
+            return replace(fitted, state=found.state)
 
         return add_remainder(
             fitted, documents, targets, fit_part, self.model.n_jobs, self.settings.drop, self.banned

@@ -108,6 +108,7 @@ class JointTrainer:
         Whether the gradient solver has the settings of solver="auto".
     search : bool
         Whether the inclusion prior is to be chosen (inclusion_prior="auto").
+    explained : tuple of (explained fraction of validation documents, standard error) or None
     path : tuple of (p, explained fraction, standard error) or None
         The inclusion priors that were compared.
     """
@@ -121,6 +122,7 @@ class JointTrainer:
     schedule: bool = False
     search: bool = False
     path: tuple[tuple[float, float, float], ...] | None = None
+    explained: tuple[float, float] | None = None
 
     # ---- fit -------------------------------------------------------------------------------------
 
@@ -147,8 +149,7 @@ class JointTrainer:
             self._check_in_memory(documents)
         with show_fit(self.model, options) as progress:
             if self.search:
-                hyper, path = self._choose_inclusion(documents, targets, held_out, progress)
-                trainer = replace(self, hyper=hyper, search=False, path=path)
+                trainer = self._choose_inclusion(documents, targets, held_out, progress)
                 return trainer._fit(documents, targets, held_out, progress)
             return self._fit(documents, targets, held_out, progress)
 
@@ -182,9 +183,12 @@ class JointTrainer:
         )
         more = ("seconds",) if held_out is None else ("seconds", "validation")
         history = history_of(result.history, *more)
-        states = [result.model] if held_out is None else [result.model, result.last]
+        trainer, states = self, [result.model]
+        if watch is not None:
+            trainer = replace(self, explained=watch.loss.explained(result.model))
+            states.append(result.last)
         fitted, *last = (
-            self._fitted(state, targets, documents, None, result.converged, history)
+            trainer._fitted(state, targets, documents, None, result.converged, history)
             for state in states
         )
         return fitted, last[0] if last else None
@@ -195,8 +199,8 @@ class JointTrainer:
         targets: TargetModel | None,
         held_out: Documents | None,
         progress: Progress,
-    ) -> tuple[Hyperparameters, tuple[tuple[float, float, float], ...]]:
-        """The inclusion prior that predicts validation documents, and what was compared.
+    ) -> JointTrainer:
+        """This trainer with the inclusion prior that predicts validation documents.
 
         These are `held_out`, or a fifth of the documents.
         """
@@ -215,7 +219,10 @@ class JointTrainer:
         validation = ValidationLoss(held_out.problem(1.0, self.model.n_jobs), family)
         report = partial(progress, "choice of the inclusion prior")
         chosen = choose_inclusion(solver, problem, hyper, start, validation, rng, epochs, report)
-        return replace(self.hyper, inclusion_prior=chosen.inclusion_prior), chosen.path
+        hyper = replace(self.hyper, inclusion_prior=chosen.inclusion_prior)
+        return replace(
+            self, hyper=hyper, search=False, path=chosen.path, explained=chosen.explained
+        )
 
     def _scheduled(self, n_docs: int) -> tuple[Solver, int]:
         """The solver and its number of epochs for this number of documents."""
@@ -275,6 +282,8 @@ class JointTrainer:
             hyper=self.hyper,
             converged=converged,
             inclusion_prior=self.hyper.inclusion_prior if self.hyper.selects else None,
+            explained=None if self.explained is None else self.explained[:1],
+            explained_error=None if self.explained is None else self.explained[1],
             shares=self.path,
             **history,
             **count_documents(documents, before),

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.estimators.arguments import RowError
 from topicfocus.model import ModelState
 
 #: Standard deviations below this are an error: their squares could underflow.
@@ -167,9 +168,11 @@ def _check_spread(
     # A smaller range is rounding of equal numbers.
     differ = np.ptp(others) > 1e-12 * np.abs(others).max()
     if differ and np.ptp(others) < RESOLUTION * size:
-        raise ValueError(
-            f"row {int(rows[farthest])} of {name} is {values[farthest]:g}, so far from the others "
-            "that they cannot be distinguished after scaling. Correct it or leave it out."
+        row = int(rows[farthest])
+        raise RowError(
+            f"row {row} of {name} is {values[farthest]:g}, so far from the others that they cannot "
+            "be distinguished after scaling. Correct it or leave it out.",
+            row,
         )
 
 

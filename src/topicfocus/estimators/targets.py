@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from topicfocus.estimators.arguments import LARGEST, read_exposure
+from topicfocus.estimators.arguments import LARGEST, RowError, read_exposure
 from topicfocus.estimators.scaling import CovariateScaling, TargetScaling
 from topicfocus.families import (
     Bernoulli,
@@ -306,9 +306,10 @@ def check_values(family: Any, values: np.ndarray, seen: np.ndarray, name: str = 
     good, wanted = family.admissible(values[seen])
     if not good.all():
         row = int(np.flatnonzero(seen)[np.argmin(good)])
-        raise ValueError(
+        raise RowError(
             f"family={family.name!r} needs targets that are {wanted}, but row {row} of "
-            f"{name} is {values[row]:g}."
+            f"{name} is {values[row]:g}.",
+            row,
         )
 
 

@@ -154,7 +154,8 @@ class UselessFitWarning(UserWarning):
     """The model is likely of little use."""
 
 
-#: No warnings for fits of fewer documents, or of fewer epochs in a joint model.
+#: No warning of empty documents for fewer documents, nor of no words kept for joint models of fewer
+#: epochs.
 _FEW_DOCUMENTS, _FEW_EPOCHS = 200, 30
 #: A topic has no effect below this fraction of the largest one, and one word if the exponential of
 #: the entropy of its words is below that number.
@@ -187,10 +188,8 @@ def useless_fit_messages(model: Any) -> list[str]:
     """Why the model may be of little use: no words, no better than a constant, empty topics."""
     fitted = model.fitted_
     few_epochs = fitted.is_joint and fitted.n_iter < _FEW_EPOCHS
-    if few_epochs or fitted.n_samples_seen < _FEW_DOCUMENTS:
-        return []
     messages, kept = [], fitted.selected_words
-    if kept is not None and not kept.any():
+    if not few_epochs and kept is not None and not kept.any():
         messages.append(
             "no word is kept: the topics predict almost nothing. Increase inclusion_prior, or "
             "check that documents and targets belong together."

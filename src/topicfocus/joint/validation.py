@@ -54,34 +54,41 @@ class ValidationLoss:
             losses.append(deviance(fitted, fitted.of(predictor)[:, where]) / null)
         return np.concatenate(losses)
 
+    def explained(self, model: ModelState) -> tuple[float, float]:
+        """The explained fraction, 1 - deviance / null deviance, and its standard error."""
+        loss, error = mean_and_error(self(model), self.weight)
+        return 1.0 - loss, error
+
 
 class EpochChoice:
     """Score of epochs on validation documents, with which `run` chooses the best epoch.
 
-    The score is the explained fraction, 1 - deviance / null deviance, averaged over targets. It is
-    computed about fifty times in a fit, and after the last epoch.
+    The score is the explained fraction, averaged over targets. It is computed about fifty times in
+    a fit, and after the last epoch.
     """
 
     evaluations = 50
 
     def __init__(self, documents: Problem, family: Any) -> None:
-        self._loss = ValidationLoss(documents, family)
+        self.loss = ValidationLoss(documents, family)
 
     def __call__(self, model: ModelState, epoch: int, epochs: int) -> float:
         if epoch % max(1, epochs // self.evaluations) and epoch != epochs:
             return math.nan
-        return 1.0 - float(np.average(self._loss(model), weights=self._loss.weight))
+        return self.loss.explained(model)[0]
 
 
 @dataclass(frozen=True)
 class InclusionChoice:
     """The chosen inclusion prior, and (p, explained fraction, standard error) of each value.
 
-    The standard error is that of the difference from the best value.
+    The standard error is that of the difference from the best value. `explained` is the fraction
+    of the best value with its own standard error.
     """
 
     inclusion_prior: float
     path: tuple[tuple[float, float, float], ...]
+    explained: tuple[float, float]
 
 
 def choose_inclusion(
@@ -119,13 +126,13 @@ def choose_inclusion(
         losses.append(validation(falling.model(state)))
     means = [float(np.average(loss, weights=validation.weight)) for loss in losses]
     best = losses[int(np.argmin(means))]
+    least, error_of_best = mean_and_error(best, validation.weight)
     path = []
     for value, loss, mean in zip(values, losses, means, strict=True):
         error = mean_and_error(loss - best, validation.weight)[1]
         path.append((value, 1.0 - mean, error))
-    least = min(means)
     chosen = min(value for value, explained, error in path if 1.0 - explained <= least + error)
-    return InclusionChoice(chosen, tuple(sorted(path)))
+    return InclusionChoice(chosen, tuple(sorted(path)), (1.0 - least, error_of_best))
 
 
 def _change_prior(state: GradientState, value: float) -> GradientState:

@@ -207,7 +207,7 @@ def detect_target(
     more += f"; {len(bad)} left out" if bad else ""
     if chosen in ("binary", "classes"):
         codes, labels = _classes(chosen, column, as_text)
-        sentence = _class_sentence(chosen, why, labels, column) + more
+        sentence = _class_sentence(chosen, why, labels, column) + _joined(column, as_text) + more
     else:
         _check_numbers(chosen, column)
         codes, labels, sentence = column.values, None, f"{chosen}: {why}{more}"
@@ -391,10 +391,13 @@ def _without_odd(column: _Column) -> tuple[tuple[tuple[int, str], ...], _Column]
 def _check_varied(column: _Column, as_text: bool) -> None:
     n = int(np.sum(column.counts > 0)) if as_text else len(column.distinct)
     if n == 1:
-        only = column.texts[int(np.argmax(column.counts))]
+        used = [text for text, n in zip(column.texts, column.counts, strict=True) if n]
+        advice = "Name another column."
+        if len(used) > 1:
+            advice = "If these are labels: kind='classes' (--kind classes)."
         raise ReadError(
-            f"{column.name} has only one value, {shown(only)}: there is nothing to predict. Name "
-            "another column."
+            f"{column.name} has only one value, {' = '.join(map(shown, used[:3]))}: there is "
+            f"nothing to predict. {advice}"
         )
 
 
@@ -500,6 +503,16 @@ def _class_sentence(kind: str, why: str, labels: tuple[str, ...], column: _Colum
     if once and column.n_values >= 20 * len(once):
         sentence += f"; only once: {_listed(once)}"
     return sentence + "".join(f"; {remark}" for remark in _doubts(labels))
+
+
+def _joined(column: _Column, as_text: bool) -> str:
+    """A remark on numbers that are written in several ways and taken as one class."""
+    used = np.flatnonzero(column.counts > 0)
+    if as_text or len(used) == len(column.distinct):
+        return ""
+    numbers = column.numbers[used]
+    same = [column.texts[i] for i in used if np.sum(numbers == column.numbers[i]) > 1]
+    return f"; {_listed(same)} are the same numbers (kind 'classes' keeps them apart)"
 
 
 def _doubts(labels: Sequence[str]) -> list[str]:

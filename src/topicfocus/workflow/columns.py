@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from topicfocus.config import NO_NAMES, ColumnNames, SettingError, setting
 from topicfocus.estimators.scaling import CovariateScaling
@@ -78,12 +79,9 @@ NO_COLUMNS = Columns()
 
 def group_numbers(names: Sequence[str | None]) -> np.ndarray:
     """A number for each document, the same for those of one group; one of no group is alone."""
-    known = {name: i for i, name in enumerate(sorted({n for n in names if n is not None}))}
-    alone = len(known)
-    numbers = np.empty(len(names), dtype=np.int64)
-    for i, name in enumerate(names):
-        numbers[i] = known[name] if name is not None else alone
-        alone += name is None
+    numbers, known = pd.factorize(np.array(names, dtype=object), sort=True)
+    alone = numbers < 0
+    numbers[alone] = len(known) + np.arange(np.count_nonzero(alone))
     return numbers
 
 
@@ -269,18 +267,14 @@ def target_values(target: Target) -> np.ndarray:
     """The target for `fit`: numbers, or labels, which are numbers again if all of them were."""
     if target.classes is None:
         return target.values
-    labels: list[Any] = [_label(text) for text in target.classes]
-    if not all(isinstance(label, int) for label in labels):
-        labels = list(target.classes)
-    codes = target.values
-    if not np.isnan(codes).any():
-        return np.array(labels)[codes.astype(np.intp)]
-    return np.array([*labels, None], dtype=object)[np.nan_to_num(codes, nan=-1).astype(np.intp)]
+    labels = target.labels().tolist()
+    if all(map(_is_number, target.classes)):  # class 1 of a file is the number 1 in Python, too
+        labels = [None if label is None else int(label) for label in labels]
+    return np.array(labels, dtype=object if target.n_missing else None)
 
 
-def _label(text: str) -> int | str:
-    """Class 1 of a file is the number 1 in Python, too."""
-    # Longer ones are names: no integer of NumPy holds them.
-    digits = text.removeprefix("-")
+def _is_number(label: str) -> bool:
+    """Whether a label is a whole number as Python writes it; longer ones are names."""
+    digits = label.removeprefix("-")
     whole = digits.isascii() and digits.isdecimal() and len(digits) <= 18
-    return int(text) if whole and str(int(text)) == text else text
+    return whole and str(int(label)) == label

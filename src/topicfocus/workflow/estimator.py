@@ -7,7 +7,6 @@ import warnings
 from typing import Any
 
 from topicfocus.config import FitConfig, SettingError, is_classes, setting
-from topicfocus.counts import take_rows
 from topicfocus.estimators.training import UselessFitWarning
 from topicfocus.text import ReadError
 from topicfocus.workflow.columns import for_estimator
@@ -87,8 +86,8 @@ def fit_estimator(training: Documents, config: FitConfig) -> Any:
         model.set_params(remainder=False)
     log.info("Fitting %s, %s topics ...", type(model).__name__, config.topics)
     with warnings.catch_warnings():
-        if config.test_share:  # the evaluation will warn, with held-out metrics
-            warnings.simplefilter("ignore", UselessFitWarning)
+        # The summary has the same warnings.
+        warnings.simplefilter("ignore", UselessFitWarning)
         try:
             model.fit(training.counts, training.y, **training.columns.for_fit())
         except ValueError as error:
@@ -135,8 +134,7 @@ def _merge(fitted: FittedModel, group: list[int], name: str | None, place: list[
     first, *rest = sorted(set(group))
     if not rest:
         raise SettingError(f"{setting('merge_topics')}: these topics are one already.")
-    documents = fitted.documents
-    some = take_rows(documents.counts, fitted.parts[0]) if documents.in_memory else None
+    some = fitted.training.counts if fitted.training.in_memory else None
     fitted.model.merge_topics([first, *rest], name=name, X=some)
     kept = [k for k in range(max(place) + 1) if k not in rest]
     return [kept.index(first if k in rest else k) for k in place]

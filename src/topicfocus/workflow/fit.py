@@ -20,6 +20,8 @@ from sklearn.pipeline import make_pipeline
 from topicfocus.config import FitConfig, SettingError, TuneConfig, setting
 from topicfocus.counts import counts_folder_needed, in_memory, take_rows
 from topicfocus.distributed import DaskCounts, connected, dask
+from topicfocus.estimators.arguments import RowError
+from topicfocus.text import ReadError
 from topicfocus.workflow.columns import (
     check_class_weight,
     class_factors,
@@ -122,7 +124,7 @@ def _as_frame(
         raise SettingError(f"there are {len(data):,} texts, but `y` has {len(y):,} values.")
     if text == target:
         raise SettingError(f"texts and targets are both called {text!r}: pass `text` or `target`.")
-    return as_frame(text, data, **{target: y}), text, target
+    return as_frame({text: data, target: y}), text, target
 
 
 def fit_file(
@@ -290,27 +292,38 @@ def fit_documents(
     check_enough(training, config)
     chosen, tuned = tune_model(training, config)
     began = time.perf_counter()
-    model = fit_estimator(training, chosen)
+    model = _fit_model(training, chosen, documents, train)
     seconds = time.perf_counter() - began
     model.n_jobs = config.jobs
-    fitted = FittedModel(documents, parts, model, chosen, seconds=seconds)
+    fitted = FittedModel(documents, parts, training, model, chosen, seconds=seconds)
     correct_topics(fitted)
     found = evaluate(model, documents, parts, config.seed, baseline=config.baseline)
     if model.fitted_.remainder is None:
         documents = replace(documents, counter=documents.counter.without_remainder())
     fitted = replace(fitted, documents=documents, evaluation=found)
-    result = _result(fitted, training, tuned)
+    result = _result(fitted, tuned)
     for message in result.summary["warnings"]:
         warnings.warn(message, stacklevel=2)
     return result
 
 
+def _fit_model(
+    training: Documents, config: FitConfig, documents: Documents, rows: np.ndarray
+) -> Any:
+    """A fitted estimator; errors name a row as the file counts it, not the training documents."""
+    try:
+        return fit_estimator(training, config)
+    except RowError as error:
+        named = str(error).replace(f"row {error.row}", documents.where(int(rows[error.row])), 1)
+        raise ReadError(named) from None
+
+
 # ---- the result ----------------------------------------------------------------------------------
 
 
-def _result(fitted: FittedModel, training: Documents, tuned: dict[str, Any] | None) -> Result:
+def _result(fitted: FittedModel, tuned: dict[str, Any] | None) -> Result:
     """The result of a fit, with the search for its settings and with what replicates."""
-    model, config, documents = fitted.model, fitted.config, fitted.documents
+    model, config, training = fitted.model, fitted.config, fitted.training
     effects = fitted.effects()
     summary = summarise(fitted, effects)
     rows = summary["topics"]
@@ -333,9 +346,9 @@ def _result(fitted: FittedModel, training: Documents, tuned: dict[str, Any] | No
     predictions = _predictions(fitted)
     model.n_jobs = None
     remember(model, config.columns, components)
-    kind = documents.target.kind
+    kind = training.target.kind
     return Result(
-        pipeline=make_pipeline(documents.counter, model),
+        pipeline=make_pipeline(fitted.documents.counter, model),
         topics=topic_table(rows),
         words=word_table(fitted, components),
         predictions=predictions,

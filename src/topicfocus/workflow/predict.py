@@ -204,21 +204,22 @@ def predict_file(model: Saved | str | os.PathLike[str], file: Any, **settings: A
     named = settings.get("text") or saved.settings.get("text") or "text"
     if isinstance(file, (str, os.PathLike)):
         return pd.concat(predict_blocks(saved, file, **settings), ignore_index=True)
-    frame = file if isinstance(file, pd.DataFrame) else as_frame(named, file)
+    frame = file if isinstance(file, pd.DataFrame) else as_frame({named: file})
     config = PredictConfig(model=saved, **{**settings, "text": named})
     table = pd.concat(run_predict(config, frame), ignore_index=True)
     return table.set_index(frame.index[table.pop("row") - 1])
 
 
-def as_frame(name: str, values: Any, **more: Any) -> pd.DataFrame:
-    """Several texts as a DataFrame, with the index of a Series; `more` are other columns."""
-    index = values.index if isinstance(values, pd.Series) else None
+def as_frame(columns: dict[str, Any]) -> pd.DataFrame:
+    """Texts, and other columns, as a DataFrame with the index of the texts, if they have one."""
+    texts = next(iter(columns.values()))
+    index = texts.index if isinstance(texts, pd.Series) else None
     # Python's own values, where NumPy and pandas have their own.
-    columns = {
+    values = {
         name: column.tolist() if hasattr(column, "tolist") else list(column)
-        for name, column in {name: values, **more}.items()
+        for name, column in columns.items()
     }
-    return pd.DataFrame(columns, index=index, dtype=object)
+    return pd.DataFrame(values, index=index, dtype=object)
 
 
 def _table(

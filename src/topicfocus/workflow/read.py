@@ -312,8 +312,8 @@ def _tokenize_on_cluster(client: Any, table: Any, config: Roles, counter: Any) -
     tokenized = tokenize_texts(counter, texts, client)
     beside = client.compute(frame[names[1:]]).result().astype(object)
     first = client.compute(texts.get_partition(0).head(_SHOWN, compute=False)).result()
-    values = beside.where(beside.notna(), None).to_numpy().tolist()
-    table.load([(i, "", *row) for i, row in enumerate(values, start=1)], first.tolist())
+    values = beside.where(beside.notna(), None)
+    table.load([values[name].tolist() for name in names[1:]], first.tolist())
     return tokenized
 
 

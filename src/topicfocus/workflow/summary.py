@@ -37,10 +37,11 @@ _SETTINGS = (
 
 @dataclass(frozen=True)
 class FittedModel:
-    """A model with the documents that it was fitted to and evaluated on."""
+    """A model with all documents, and those of them that it was fitted to and evaluated on."""
 
     documents: Documents
     parts: Parts
+    training: Documents
     model: Any
     config: FitConfig
     evaluation: Evaluation | None = None
@@ -54,11 +55,6 @@ class FittedModel:
         shown = test if len(test) else train[known]
         with_text = shown < len(self.documents.texts)
         return shown[with_text] if with_text.any() else shown
-
-    @cached_property
-    def training_counts(self) -> Any:
-        """Counts of the training documents."""
-        return take_rows(self.documents.counts, self.parts[0])
 
     @property
     def positive(self) -> Any:
@@ -160,15 +156,9 @@ def _settings(fitted: FittedModel) -> dict[str, Any]:
 
 def _giveaways(fitted: FittedModel) -> list[str]:
     """Warnings of terms that may give the target away in the training documents."""
-    train, documents = fitted.parts[0], fitted.documents
-    target, group = documents.target, documents.columns.group
-    found = find_giveaways(
-        fitted.training_counts,
-        documents.words,
-        target.values[train],
-        target.classes,
-        None if group is None else group[train],
-    )
+    training = fitted.training
+    target, group = training.target, training.columns.group
+    found = find_giveaways(training.counts, training.words, target.values, target.classes, group)
     found = [one for one in found if one.word not in fitted.config.drop_words]
     return giveaway_messages(found, f"name them in {setting('drop_words')}")
 
@@ -294,7 +284,7 @@ def word_table(fitted: FittedModel, components: Sequence[int]) -> pd.DataFrame:
     and by how much it counts, its screening statistic where there is one, and p(word | topic) for
     the topics as they are numbered.
     """
-    model, counts, words = fitted.model, fitted.training_counts, fitted.documents.words
+    model, counts, words = fitted.model, fitted.training.counts, fitted.documents.words
     documents, tokens = word_frequencies(counts, np.arange(counts.shape[0]))
     table: dict[str, Any] = {
         "word": [str(word) for word in words],
@@ -343,7 +333,7 @@ def word_rows(fitted: FittedModel, found: WordEffects) -> dict[str, Any]:
     number, or two classes, also the words whose first occurrence "raises" and "lowers" it most.
     """
     model, words = fitted.model, fitted.documents.words
-    frequency = transposed_dot(fitted.training_counts, np.ones(len(fitted.parts[0])), 1)
+    frequency = transposed_dot(fitted.training.counts, np.ones(fitted.training.n_docs), 1)
     kept = getattr(model, "selected_words_", np.ones(len(words), dtype=bool))
     statistic = getattr(model, "screening_statistic_", None)
     total = max(float(frequency.sum()), 1.0)

@@ -50,9 +50,8 @@ def default_folder(file: str) -> str:
     while glob.has_magic(path.name) and not path.exists():
         path = path.parent
     name = path.resolve().name
-    for ending in _ENDINGS:
-        if name.lower().endswith(ending):
-            name = name[: -len(ending)]
+    while name.lower().endswith(_ENDINGS):
+        name = name[: name.rindex(".")]
     return f"{name or 'topicfocus'}-topics"
 
 
