@@ -36,6 +36,8 @@ RETIRED = {
     r"\bdrafts?\b": "low-fidelity fits",
     r"\blog ratio\b": "smoothed PMI",
     r"\bfrequency of [\w ]+ is asked\b|\bis asked of\b": "active voice",
+    r"\bstands? in the (?:training|test)\b": "also appears in",
+    r"\bdrives? (?:the )?(?:score|rating|outcome|prediction|target)s?\b": "is associated with",
     r"^Taken (?:is|are)\b|(?<=[.:] )Taken (?:is|are)\b": "We choose",
 }
 #: Also retired on pages, where code has its own short names.
@@ -49,6 +51,7 @@ def files() -> list[Path]:
     """Pages and sources; records of experiments and the glossary itself are left out."""
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md"]
     pages += [ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")]
+    pages += (ROOT / "docs" / "api").glob("*.md")
     code = [*(ROOT / "src").rglob("*.py"), *(ROOT / "examples").glob("*.py")]
     code = [path for path in code if path.name != "stop_words.py"]  # lists of words
     static = (ROOT / "src" / "topicfocus" / "report" / "static").glob("*")

@@ -13,14 +13,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from sphinx.util import inspect as sphinx_inspect
-
 import topicfocus
 
 HERE = Path(__file__).parent
-FENCE = re.compile(r"(^```.*?^```|`[^`\n]+`)", re.M | re.S)
-#: Not what is a link already: neither its text, in brackets, nor where it leads.
-MENTION = re.compile(r"(?<![\w/\[.])(?<!\]\()docs/([a-z-]+)\.md(?![\w\]])")
 EXAMPLE = re.compile(r"\]\((?:\.\./)+examples/(plot_\w+)\.py\)")
 sys.path.insert(0, str(HERE / "_site"))
 # Gallery fits are small; more threads than processors only wait for one another.
@@ -68,10 +63,6 @@ myst_fence_as_directive = ["math"]
 myst_heading_anchors = 4
 myst_links_external_new_tab = False
 suppress_warnings = ["config.cache"]
-
-# An operation of a family has one signature. Autodoc would repeat it for each registered family,
-# whose implementations are not annotated.
-sphinx_inspect.is_singledispatch_function = lambda obj: False
 
 # A name in single backticks is code, as in Markdown.
 default_role = "code"
@@ -145,16 +136,6 @@ def to_gallery(app: Any, docname: str, source: list[str]) -> None:
     source[0] = source[0].replace("](../examples/)", "](/docs/gallery/index.rst)")
 
 
-def mentions_linked(app: Any, docname: str, source: list[str]) -> None:
-    """Pages of docs/ are mentioned by their path, `docs/cli.md`: on the site that is a link."""
-    if not docname.startswith("docs/") or app.env.doc2path(docname).suffix != ".md":
-        return
-    parts = FENCE.split(source[0])
-    for i in range(0, len(parts), 2):  # every other part is code
-        parts[i] = MENTION.sub(r"[\1](/docs/\1.md)", parts[i])
-    source[0] = "".join(parts)
-
-
 def no_search(app: Any, docname: str, source: list[str]) -> None:
     """Records of experiments are long tables: linked, but not among the results of a search."""
     if docname.startswith(("experiments/", "benchmarks/")):
@@ -189,4 +170,3 @@ def setup(app: Any) -> None:
     app.connect("autodoc-skip-member", skip_foreign)
     app.connect("source-read", no_search)
     app.connect("source-read", to_gallery)
-    app.connect("source-read", mentions_linked)

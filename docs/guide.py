@@ -1,7 +1,7 @@
 """The programs of the guide: run its pages, and record what their blocks print.
 
-    python docs/guide.py              # all pages, into docs/results/guide.json
-    python docs/guide.py paper        # one of the programs
+    python docs/guide.py              # all programs, into docs/results/guide.json
+    python docs/guide.py readme       # one of the programs: readme, guide, paper
 
 A program is a list of pages that are run from top to bottom in one namespace.
 `docs/page_numbers.py` copies what was printed below the blocks, at `<!-- output -->`. The guide
@@ -24,6 +24,7 @@ from typing import Any
 DOCS = Path(__file__).resolve().parent
 RESULTS = DOCS / "results" / "guide.json"
 PROGRAMS = {
+    "readme": ("README",),
     "guide": (
         *("start", "reading", "text", "choosing", "effects", "stability"),
         *("covariates", "targets", "codes", "scale", "saving"),
@@ -37,9 +38,15 @@ SECONDS = re.compile(r"; fitted in [\d.,]+ s")
 SHOWN = re.compile(r"^```python\n(.*?)^```\n\n<!-- output -->\n```text\n(.*?)^```", re.M | re.S)
 
 
+def text_of(page: str) -> str:
+    """A page of docs/, or the README."""
+    folder = DOCS.parent if page == "README" else DOCS
+    return (folder / f"{page}.md").read_text(encoding="utf-8")
+
+
 def blocks(page: str) -> list[str]:
-    """Blocks of Python of a page of the guide."""
-    return BLOCK.findall((DOCS / f"{page}.md").read_text(encoding="utf-8"))
+    """Blocks of Python of a page."""
+    return BLOCK.findall(text_of(page))
 
 
 def run(

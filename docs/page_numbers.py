@@ -99,50 +99,6 @@ NUMBERS: dict[str, Callable[[], str]] = {
 # ---- tables --------------------------------------------------------------------------------------
 
 
-def frontier() -> str:
-    """What a larger inclusion changes."""
-    done, rows = records("frontier"), []
-    for data in ("yelp", "imdb"):
-        for given in dict.fromkeys(r["given"] for r in done):
-            those = [r for r in done if r["data"] == data and r["given"] == given]
-            means = {k: np.mean([r[k] for r in those]) for k in ("kept", "score", "npmi10")}
-            agreement = np.mean([r["agreement"] for r in those])
-            rows.append(
-                [
-                    NAMES[data] + ", " + ERRORS.get(data, "AUC ↑"),
-                    "chosen" if given == "auto" else f"{given:.0%}",
-                    f"{means['kept']:.0%}",
-                    f"{means['score']:.3f}",
-                    f"{agreement:.2f}",
-                    f"{means['npmi10']:.3f}",
-                ]
-            )
-    header = [
-        "data",
-        "inclusion (tokens)",
-        "words kept",
-        "error or AUC",
-        "target agreement",
-        "npmi",
-    ]
-    return markdown(header, rows)
-
-
-def stable() -> str:
-    """The default and the stable selection."""
-    done, rows = records("stable_selection"), []
-    for data in ("yelp", "pang_lee"):
-        for rule, name in (("predictive", "default"), ("stable", "stable")):
-            found = [r["figures"] for r in done if r["data"] == data and r["rule"] == rule]
-            jaccard, _, index, correlation, error, words = np.mean(found, axis=0)
-            cells = [f"{v:.2f}" for v in (jaccard, index, correlation)]
-            rows.append([NAMES[data], name, *cells, f"{error:.3f}", f"{words:,.0f}"])
-    header = ["data", "selection", "Jaccard of the words", "Nogueira's index"]
-    return markdown(
-        [*header, "correlation of predictions", "test RMSE of both halves", "words"], rows
-    )
-
-
 #: Models of the comparison, as records and as tables call them.
 MODELS = {
     "focused": "topics",
@@ -250,10 +206,7 @@ def readability() -> str:
 
 
 TABLES: dict[str, Callable[[], str]] = {
-    "frontier": frontier,
-    "stable": stable,
     "short-comparison": short_comparison,
-    "remainder": remainder,
     "comparison": comparison,
     "readability": readability,
     "paired": paired,

@@ -94,4 +94,4 @@ plt.show()
 #
 # The topics show what is associated with a phone, not who wrote or why.
 # Posts of one week are alike on
-# both phones, and a model of 2016 knows nothing of 2017.
+# both phones, and what held in 2016 need not hold in 2017.

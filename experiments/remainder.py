@@ -167,6 +167,9 @@ The training part of each split was split again; no test document took part.
   Lee: in 10 1.088, in 5 1.085, 50,000 most frequent 1.085. So 3 documents, and 50,000 terms.
 - **Cross-fitting.** Two halves with low-fidelity fits .831, two halves with full fits .832, five
   folds with full fits .829 (Yelp; Pang & Lee 1.085, 1.085, 1.088): two low-fidelity fits suffice.
+- **Choices of the parts.** Parts that keep the choices and subjects of the whole fit, instead of
+  making their own, take half the time. Held-out RMSE and AUC of topics with remainder: Yelp .8441
+  to .8430, Pang & Lee 1.0459 to 1.0466, IMDB (20,000 documents) .9689 to .9693.
 - **Where the penalty is chosen.** Not on the halves: the regression learns the negative of the
   noise of topics that were fitted to the other half, so a penalty that is compared on that half
   looks useless. Not with the mean of the topics of both halves either, whose noise the regression

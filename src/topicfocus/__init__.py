@@ -30,7 +30,7 @@ _REGISTERING = ("estimators",)
 
 #: Public names of modules that are not estimators.
 _HOMES = {
-    "Result": "result",
+    "Result": "workflow",
     "TokenCounter": "text",
     "TopicSearchCV": "selection",
     "compare_models": "selection",
@@ -76,10 +76,10 @@ if TYPE_CHECKING:
         SLDARegressor,
     )
     from topicfocus.persistence import load, save
-    from topicfocus.result import Result
     from topicfocus.selection import TopicSearchCV, compare_models, stability
     from topicfocus.text import TokenCounter
     from topicfocus.workflow.fit import fit
+    from topicfocus.workflow.result import Result
 
 
 def __getattr__(name: str) -> Any:

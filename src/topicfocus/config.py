@@ -7,21 +7,29 @@ of config.toml (``min_df = 5``). Nothing heavy is imported: ``topicfocus --help`
 
 from __future__ import annotations
 
-import importlib
 import inspect
+import json
 import math
 import os
+import pkgutil
 import re
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from functools import partial
-from typing import Any, TypeVar
+from pathlib import Path
+from types import UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+from topicfocus import __version__
 
 FORMATS = ("csv", "tsv", "jsonl", "parquet", "xlsx", "folder", "counts")
 KINDS = ("real", "count", "ordinal", "classes")
 MODELS = ("focused", "pf-slda", "pc-slda", "slda")
 #: Models that keep some words and drop the others.
 SELECTING = ("focused", "pf-slda")
+#: Settings whose values are names of files.
+_PATHS = ("file", "vocabulary")
 #: Largest weight of a class that is accepted; more is most likely a typing error.
 _HEAVIEST = 1e6
 
@@ -192,6 +200,20 @@ def documented(cls: type[T]) -> type[T]:
     parts += ["    Examples", example.rstrip(), ""] if example else []
     cls.__doc__ = "\n".join(parts) + "    "
     return cls
+
+
+def has_type(value: Any, hint: Any) -> bool:
+    """Whether a value is of an annotated type, with lists for tuples and integers for floats."""
+    origin, inside = get_origin(hint), get_args(hint)
+    if origin is UnionType:
+        return any(has_type(value, one) for one in inside)
+    if origin is dict:
+        return isinstance(value, dict) and all(
+            has_type(key, inside[0]) and has_type(item, inside[1]) for key, item in value.items()
+        )
+    if origin in (tuple, Sequence):
+        return isinstance(value, (list, tuple)) and all(has_type(v, inside[0]) for v in value)
+    return type(value) is hint or (hint is float and type(value) is int)
 
 
 def _check(config: Any) -> None:
@@ -386,17 +408,9 @@ def _imported(tokenizer: Any) -> Any:
             f"'package.module:function', not {tokenizer!r}."
         )
     try:
-        found: Any = importlib.import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
+        return pkgutil.resolve_name(tokenizer)
     except (ImportError, AttributeError) as error:
         raise SettingError(f"{setting('tokenizer')} {tokenizer!r}: {error}.") from error
-    return found
-
-
-def _is_list_of(value: Any, kind: type) -> bool:
-    """Whether a value is a list or tuple of one type."""
-    return isinstance(value, (list, tuple)) and all(type(item) is kind for item in value)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -526,7 +540,7 @@ class _Fitting(ReadOptions, CountOptions):
     out_of_core: bool = model_option(False, saved=False)
     seed_words: dict[str, Sequence[str]] | None = correction_option()
     merge_topics: Sequence[Sequence[int]] | None = correction_option()
-    rename_topics: dict[str, str] | None = correction_option()
+    rename_topics: dict[str | int, str] | None = correction_option()
     jobs: int | None = output_option(metavar="N", limits=(1, _MOST))
     progress: bool = option(False, python_only=True)
 
@@ -558,29 +572,23 @@ class _Fitting(ReadOptions, CountOptions):
         if both:
             where = f"{setting('drop_words')} and {setting('keep_words')}"
             raise SettingError(f"{both[0]!r} is in {where}. Name it in one of them.")
-        seeds, groups, names = self.seed_words, self.merge_topics, self.rename_topics
-        wanted = {
-            "drop_words": ("a list of words", _is_list_of(self.drop_words, str)),
-            "keep_words": ("a list of words", _is_list_of(self.keep_words, str)),
-            "seed_words": (
-                "lists of words by the names of topics",
-                isinstance(seeds, dict) and all(_is_list_of(w, str) for w in seeds.values()),
-            ),
-            "merge_topics": (
-                "lists of two or more numbers of topics",
-                isinstance(groups, (list, tuple))
-                and all(_is_list_of(group, int) and len(group) > 1 for group in groups),
-            ),
-            "rename_topics": (
-                "names by the numbers of topics",
-                isinstance(names, dict)
-                and all(str(n).isdecimal() and isinstance(name, str) for n, name in names.items()),
-            ),
+        described = {
+            "drop_words": "a list of words",
+            "keep_words": "a list of words",
+            "seed_words": "lists of words by the names of topics",
+            "merge_topics": "lists of two or more numbers of topics",
+            "rename_topics": "names by the numbers of topics",
         }
-        for field_name, (what, good) in wanted.items():
-            value = getattr(self, field_name)
-            if value is not None and not good:
-                raise SettingError(f"{setting(field_name)} must be {what}, got {value!r}.")
+        hints = get_type_hints(_Fitting)
+        for name, what in described.items():
+            value = getattr(self, name)
+            good = has_type(value, hints[name])
+            if good and name == "merge_topics":
+                good = all(len(group) > 1 for group in value or ())
+            if good and name == "rename_topics":
+                good = all(str(number).isdecimal() for number in value or ())
+            if not good:
+                raise SettingError(f"{setting(name)} must be {what}, got {value!r}.")
 
     def _check_columns(self) -> None:
         if not all(self.covariates) or len(set(self.covariates)) < len(self.covariates):
@@ -714,14 +722,10 @@ class TuneConfig(_Fitting):
     5
     """
 
-    topics: tuple[int, ...] = model_option((3, 5, 10), metavar="N,N", common=True, saved=False)
-    shares: tuple[float, ...] = model_option(
-        (0.05, 0.1, 0.2, 0.4), metavar="P,P", common=True, saved=False
-    )
-    folds: int = model_option(5, metavar="N", limits=(2, _MOST), saved=False)
-    rule: str = model_option(
-        "one-standard-error", choices=("one-standard-error", "best"), saved=False
-    )
+    topics: tuple[int, ...] = model_option((3, 5, 10), metavar="N,N", common=True)
+    shares: tuple[float, ...] = model_option((0.05, 0.1, 0.2, 0.4), metavar="P,P", common=True)
+    folds: int = model_option(5, metavar="N", limits=(2, _MOST))
+    rule: str = model_option("one-standard-error", choices=("one-standard-error", "best"))
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -741,6 +745,140 @@ class TuneConfig(_Fitting):
 def common_fields(config: _Fitting) -> dict[str, Any]:
     """Values of the settings that fit and tune share."""
     return {one.name: getattr(config, one.name) for one in fields(_Fitting)}
+
+
+# ---- config.toml ---------------------------------------------------------------------------------
+
+
+def read_config(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """Read the settings of a file such as config.toml of a result folder.
+
+    Parameters
+    ----------
+    path : path-like
+        A TOML file with fields of `FitConfig` (``topics = 8``, ``min_df = 5``, also written
+        ``min-df``). Paths are relative to the file.
+
+    Returns
+    -------
+    dict
+        Keyword arguments of `fit_file` or `FitConfig`; only those that the file contains.
+
+    Raises
+    ------
+    SettingError
+        If it is not TOML, or has a key or a value that is not a setting.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from topicfocus.workflow import read_config
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "fit.toml")
+    ...     _ = path.write_text('target = "stars"\\ntopics = 8\\nmin_df = 5\\n')
+    ...     read_config(path)
+    {'target': 'stars', 'topics': 8, 'min_df': 5}
+    """
+    place = Path(path)
+    if place.exists() and not place.is_file():
+        raise SettingError(f"the config {place} is not a file.")
+    try:
+        content = tomllib.loads(place.read_bytes().decode("utf-8-sig"))
+    except OSError as error:
+        raise SettingError(f"the config {place}: {error.strerror or error}.") from None
+    except (ValueError, RecursionError) as error:  # includes TOMLDecodeError and UnicodeError
+        reason = " ".join(str(error).split()).rstrip(".")
+        raise SettingError(f"the config {place} is not TOML: {reason}.") from None
+    known = {one.name: str(one.type) for one in fields(FitConfig) if one.metadata["saved"]}
+    hints = get_type_hints(FitConfig)
+    out: dict[str, Any] = {}
+    for written, value in content.items():
+        key = written.replace("-", "_")
+        if key not in known:
+            raise SettingError(
+                f"the config {place} has {written!r}, which is not a setting of a fit. Settings "
+                f"are {', '.join(known)}."
+            )
+        if not has_type(value, hints[key]):
+            kind = known[key].replace("| None", "").strip()
+            raise SettingError(f"the config {place}: {written} must be {kind}, not {value!r}.")
+        out[key] = _as_argument(place, key, value)
+    return out
+
+
+def _as_argument(place: Path, key: str, value: Any) -> Any:
+    if key in _PATHS:
+        if isinstance(value, list):
+            return [_as_argument(place, key, one) for one in value]
+        return value if value == "-" else os.path.normpath(place.parent / value)
+    if key == "stop_words" and isinstance(value, str):
+        return _stop_words(place, value)
+    if key == "ngrams":
+        if len(value) != 2:
+            raise SettingError(f"the config {place}: {key} must be two numbers, not {value!r}.")
+        return tuple(value)
+    return value
+
+
+def _stop_words(place: Path, value: str) -> str | None:
+    """A list of ours. A file is not accepted: its lines would be copied into the result."""
+    from topicfocus.text.stop_words import LANGUAGES
+
+    if value == "none":
+        return None
+    if value != "auto" and value not in LANGUAGES:
+        raise SettingError(
+            f"the config {place}: stop_words must be a list of words, auto, none, or one of "
+            f"{', '.join(LANGUAGES)}, not {value!r}. Name a file on the command line."
+        )
+    return value
+
+
+def config_text(config: FitConfig, folder: Path) -> str:
+    """The settings as TOML, for a file in `folder`."""
+    lines = [f"# topicfocus {__version__}. To repeat this fit:"]
+    lines += ["#     topicfocus fit --config config.toml --out ANOTHER_FOLDER"]
+    lines += ["# Paths are relative to this file."]
+    for one in fields(config):
+        value = getattr(config, one.name)
+        if one.name == "stop_words":
+            value = "none" if value is None else value
+        if value in (None, "") or not one.metadata["saved"]:
+            continue
+        if one.name in _PATHS:
+            value = _relative(value, folder)
+        lines.append(f"{one.name} = {_toml(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def _relative(path: Any, folder: Path) -> Any:
+    if isinstance(path, (list, tuple)):
+        return [_relative(one, folder) for one in path]
+    if path == "-":
+        return path
+    try:
+        return os.path.relpath(os.path.abspath(path), folder.resolve())
+    except ValueError:  # another drive on Windows
+        return os.path.abspath(path)
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, (set, frozenset)):
+        value = sorted(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_toml, value))}]"
+    if isinstance(value, dict):
+        inside = ", ".join(f"{_toml(str(name))} = {_toml(one)}" for name, one in value.items())
+        return f"{{{inside}}}"
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    if isinstance(value, str):
+        clean = value.encode("utf-8", "replace").decode("utf-8")
+        return json.dumps(clean, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, bool):
+        return str(value).lower()
+    return repr(value.item() if hasattr(value, "item") else value)
 
 
 # ---- commands that use a model -----------------------------------------------------------------
@@ -805,7 +943,7 @@ class PredictConfig(_NewDocuments):
 
     topics: bool = option(False, common=True)
     out: str = option("-", metavar="FILE", common=True)
-    overwrite: bool = option(False, common=True, saved=False)
+    overwrite: bool = option(False, common=True)
 
 
 @documented
@@ -837,7 +975,7 @@ class ReportConfig(_NewDocuments):
     by: tuple[str, ...] = columns_option()
     time: str | None = column_option(common=True)
     out: str = option("explorer.html", metavar="FILE", common=True)
-    overwrite: bool = option(False, common=True, saved=False)
+    overwrite: bool = option(False, common=True)
     docs: int = option(2000, metavar="N", limits=(1, 10**9), common=True)
 
 
@@ -934,7 +1072,7 @@ class DemoConfig:
     inclusion_prior: float | None = option(metavar="P", proportion=True, common=True)
     seed: int = option(0, metavar="N", limits=(0, 2**32 - 1), common=True)
     out: str | None = option(metavar="DIR", common=True)
-    overwrite: bool = option(False, common=True, saved=False)
+    overwrite: bool = option(False, common=True)
     jobs: int | None = output_option(metavar="N", limits=(1, _MOST))
     progress: bool = option(False, python_only=True)
 

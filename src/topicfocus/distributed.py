@@ -230,41 +230,21 @@ class DaskCounts(ChunkedCounts):
         self._root = False
         if isinstance(counts, (str, Path)):
             matrix, self.vocabulary = open_counts(counts)
-            place = str(Path(counts).resolve())
-            mapped = MappedCounts.of(matrix)
-            parts = [self._submit(_load, place, a, b) for a, b in _cuts(mapped.indptr)]
-            self._set(parts, np.diff(mapped.indptr), _sizes(mapped.indptr), matrix.shape[1])
+            place, n_words = str(Path(counts).resolve()), matrix.shape[1]
+            rows = [self._submit(_load, place, a, b) for a, b in _cuts(matrix.indptr)]
         elif sparse.issparse(counts):
             matrix = check_counts(read_matrix(counts), fractions=True)
-            cuts = _cuts(matrix.indptr)
-            parts = [self._submit(_packed, read_rows(matrix, a, b)) for a, b in cuts]
-            self._set(parts, np.diff(matrix.indptr), _sizes(matrix.indptr), matrix.shape[1])
+            n_words, cuts = matrix.shape[1], _cuts(matrix.indptr)
+            rows = [self._submit(_packed, read_rows(matrix, a, b)) for a, b in cuts]
         else:
             self.vocabulary, n_words, read = self._reader(counts)
-            partitions = self._partitions(counts)
-            self._set_loaded([self._submit(read, part) for part in partitions], n_words)
+            rows = [self._submit(read, part) for part in self._partitions(counts)]
+        self._set(rows, n_words)
 
-    @classmethod
-    def _of_rows(
-        cls, client: Any, rows: Sequence[Any], n_words: int, vocabulary: tuple[str, ...] | None
-    ) -> DaskCounts:
-        """Counts whose rows are futures, in the order of the documents."""
-        new = cls.__new__(cls)
-        new.client, new.vocabulary, new._root = client, vocabulary, False
-        new._set_loaded(rows, n_words)
-        return new
-
-    def _set(self, parts: Sequence[Any], lengths: Any, sizes: Sequence[int], n_words: int) -> None:
-        """`parts` are futures of rows, of `sizes` documents with `lengths` nonzeros."""
-        self._parts = list(parts)
-        self._ends = np.cumsum([0, *sizes]).astype(np.int64)
-        self.indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        self.shape = (len(lengths), int(n_words))
-
-    def _set_loaded(self, rows: Sequence[Any], n_words: int) -> None:
-        """Set partitions that workers have made; large ones are cut."""
+    def _set(self, rows: Sequence[Any], n_words: int) -> None:
+        """Set partitions: futures of rows, in the order of the documents; large ones are cut."""
         asked = [self._submit(_row_lengths, future) for future in rows]
-        parts: list[Any] = []
+        self._parts: list[Any] = []
         sizes: list[int] = []
         lengths = [np.zeros(0, np.int64)]
         for future, size in zip(rows, asked, strict=True):
@@ -272,9 +252,28 @@ class DaskCounts(ChunkedCounts):
             lengths.append(found)
             cuts = _cuts(np.concatenate([[0], np.cumsum(found)])) if len(found) else []
             for a, b in cuts:
-                parts.append(future if len(cuts) == 1 else self._submit(_cut, future, a, b))
+                whole = len(cuts) == 1
+                self._parts.append(future if whole else self._submit(_cut, future, a, b))
                 sizes.append(b - a)
-        self._set(parts, np.concatenate(lengths), sizes, n_words)
+        self._ends = np.cumsum([0, *sizes]).astype(np.int64)
+        self.indptr = np.cumsum(np.concatenate([[0], *lengths])).astype(np.int64)
+        self.shape = (len(self.indptr) - 1, int(n_words))
+
+    @classmethod
+    def _of_rows(
+        cls, client: Any, rows: Sequence[Any], n_words: int, vocabulary: tuple[str, ...] | None
+    ) -> DaskCounts:
+        """Counts whose rows are futures."""
+        new = cls.__new__(cls)
+        new.client, new.vocabulary, new._root = client, vocabulary, False
+        new._set(rows, n_words)
+        return new
+
+    def _with(self, rows: Sequence[Any], n_words: int, root: bool) -> DaskCounts:
+        new = copy(self)
+        new.vocabulary, new._root = None, root
+        new._set(rows, n_words)
+        return new
 
     def _partitions(self, collection: Any) -> list[Any]:
         """A future for every partition of a collection."""
@@ -309,12 +308,6 @@ class DaskCounts(ChunkedCounts):
     def _submit(self, function: Callable[..., Any], *args: Any) -> Any:
         return _submit(self.client, function, *args)
 
-    def _with(self, parts: Sequence[Any], lengths: Any, sizes: Any, n_words: int) -> DaskCounts:
-        new = DaskCounts.__new__(DaskCounts)
-        new.client, new.vocabulary, new._root = self.client, None, self._root
-        new._set(parts, lengths, sizes, n_words)
-        return new
-
     def read(self, first: int, last: int) -> Rows:
         """Documents first..last-1, brought here: for few of them.
 
@@ -348,13 +341,12 @@ class DaskCounts(ChunkedCounts):
         if len(index) > 1 and np.any(index[1:] < index[:-1]):
             order = np.argsort(index, kind="stable")
             return in_memory(self.rows(index[order]))[np.argsort(order, kind="stable")]
-        parts, sizes = [], []
+        parts = []
         for part, (a, b) in zip(self._parts, pairwise(self._ends.tolist()), strict=True):
             here = index[np.searchsorted(index, a) : np.searchsorted(index, b)] - a
             if len(here):
                 parts.append(self._submit(chosen_documents, part, here))
-                sizes.append(len(here))
-        return self._with(parts, np.diff(self.indptr)[index], sizes, self.shape[1])
+        return self._with(parts, self.shape[1], self._root)
 
     def columns(self, kept: NDArray[np.intp], weight: NDArray[np.float64] | None = None) -> Counts:
         """Some of the words, in ascending order, each multiplied by its weight.
@@ -371,11 +363,7 @@ class DaskCounts(ChunkedCounts):
         place = new_columns(kept, self.shape[1])
         how = (place, weight, self._root)
         parts = [self._submit(_on_words, part, *how) for part in self._parts]
-        asked = [self._submit(_row_lengths, part) for part in parts]
-        lengths = [result_of(self.client, size) for size in asked]
-        found = self._with(parts, np.concatenate(lengths), np.diff(self._ends), len(kept))
-        found._root = False
-        return found
+        return self._with(parts, len(kept), root=False)
 
     def sqrt(self) -> DaskCounts:
         """√counts, which workers compute as they read.
@@ -402,12 +390,7 @@ class DaskCounts(ChunkedCounts):
         if not isinstance(other, DaskCounts):
             other = DaskCounts(in_memory(other), self.client)
         assert other._root == self._root
-        return self._with(
-            [*self._parts, *other._parts],
-            np.concatenate([np.diff(self.indptr), np.diff(other.indptr)]),
-            [*np.diff(self._ends), *np.diff(other._ends)],
-            self.shape[1],
-        )
+        return self._with([*self._parts, *other._parts], self.shape[1], self._root)
 
     def word_sums(self) -> NDArray[np.float64]:
         """Σ_d c_dv of each word.
@@ -479,10 +462,6 @@ def _cuts(indptr: NDArray[Any]) -> list[tuple[int, int]]:
     inner = np.searchsorted(indptr, np.arange(1, n) * (nnz / n))
     ends = np.unique(np.concatenate([[0], np.clip(inner, 0, n_docs), [n_docs]]))
     return list(pairwise(ends.tolist()))
-
-
-def _sizes(indptr: NDArray[Any]) -> list[int]:
-    return [b - a for a, b in _cuts(indptr)]
 
 
 # ---- texts ---------------------------------------------------------------------------------------

@@ -534,6 +534,16 @@ def likelihood_rows(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, 
     return value, gradient
 
 
+def curvature_rows(column: Column, predictor: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Product of -∂² log p(y | f)/∂f² of every known document with a change of f."""
+    if column.family.n_predictors == 1:
+        f = np.ascontiguousarray(predictor[:, 0])
+        bend = -likelihoods(column.family, column.target, f)[2][:, None]
+        return lambda change: bend * change
+    p = in_blocks(class_rows, column.target, predictor)[1]
+    return lambda change: p * (change - np.sum(p * change, axis=1, keepdims=True))
+
+
 def mean_and_error(values: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
     """The weighted mean over documents and its standard error.
 

@@ -18,15 +18,15 @@ up exactly.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.optimize import minimize
+from scipy.sparse.linalg import LinearOperator, cg
 
-from topicfocus.glm import Column, deviance, level_beside, likelihood_rows
+from topicfocus.glm import Column, curvature_rows, deviance, level_beside, likelihood_rows
+from topicfocus.passes import dot, transposed_dot
 
 #: Penalties that are compared, from strong to weak, in units of the curvature that a document adds
 #: to the likelihood (1 for a number in standard deviations of its noise). With 400 to 800
@@ -34,6 +34,11 @@ from topicfocus.glm import Column, deviance, level_beside, likelihood_rows
 PENALTIES = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0)
 #: The path ends when so many weaker penalties in a row did not predict better.
 PATIENCE = 2
+#: The gradient that ends a regression, relative to that without terms, and the error of a step of
+#: Newton's method, relative to its gradient.
+TOLERANCE, STEP_TOLERANCE = 2e-3, 1e-1
+#: Largest numbers of steps, and of products in conjugate gradients for each.
+MOST_STEPS, MOST_PRODUCTS = 20, 100
 #: Coefficients are multiples of this fraction of the largest one, so that a page has all digits.
 RESOLUTION = 1 / 32767
 
@@ -112,37 +117,89 @@ def _has_terms(x: sparse.csr_array) -> np.ndarray:
 # ---- the penalised regression --------------------------------------------------------------------
 
 
-def penalised_loss(
-    column: Column, x: sparse.csr_array, penalty: float, flat: np.ndarray
-) -> tuple[float, np.ndarray]:
-    """Minus the mean penalised log-likelihood of (γ, b), and its gradient.
+@dataclass(frozen=True)
+class PenalisedLikelihood:
+    """Minus the penalised log-likelihood of the parameters: γ and below it b, flattened.
 
     `x` are the features of the documents where the target is known.
     """
-    parameters = flat.reshape(-1, column.width)
-    coef, total = parameters[:-1], column.weight.sum()
-    value, slope = likelihood_rows(column, column.offset + parameters[-1] + x @ coef)
-    slope = column.weight[:, None] * slope
-    loss = 0.5 * penalty * float(np.sum(coef**2)) - float(column.weight @ value)
-    gradient = np.vstack([penalty * coef - x.T @ slope, -slope.sum(axis=0)])
-    return loss / total, gradient.ravel() / total
+
+    column: Column
+    x: sparse.csr_array
+    penalty: float
+    n_jobs: int | None = None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(terms + 1) x predictors."""
+        return self.x.shape[1] + 1, self.column.width
+
+    def null(self) -> np.ndarray:
+        """The parameters without any term."""
+        start = np.zeros(self.shape)
+        start[-1] = level_beside(self.column, np.zeros_like(self.column.offset))
+        return start.ravel()
+
+    def predictor(self, flat: np.ndarray) -> np.ndarray:
+        """The linear predictor, without the offset."""
+        parameters = flat.reshape(self.shape)
+        return dot(self.x, parameters[:-1], self.n_jobs) + parameters[-1]
+
+    def loss(self, flat: np.ndarray) -> tuple[float, np.ndarray]:
+        """The loss and its gradient."""
+        value, slope = likelihood_rows(self.column, self.column.offset + self.predictor(flat))
+        coef = flat.reshape(self.shape)[:-1]
+        loss = 0.5 * self.penalty * float(np.sum(coef**2)) - float(self.column.weight @ value)
+        return loss, self._gather(-slope, coef)
+
+    def hessian(self, flat: np.ndarray) -> LinearOperator:
+        """The second derivatives of the loss, by products with vectors."""
+        curvature = curvature_rows(self.column, self.column.offset + self.predictor(flat))
+
+        def product(v: np.ndarray) -> np.ndarray:
+            return self._gather(curvature(self.predictor(v)), v.reshape(self.shape)[:-1])
+
+        return LinearOperator((flat.size, flat.size), matvec=product, dtype=float)
+
+    def _gather(self, rows: np.ndarray, coef: np.ndarray) -> np.ndarray:
+        """Sums over documents of `rows` by parameter, and the part of the penalty."""
+        rows = self.column.weight[:, None] * rows
+        of_terms = self.penalty * coef + transposed_dot(self.x, rows, self.n_jobs)
+        return np.vstack([of_terms, rows.sum(axis=0)]).ravel()
 
 
 def fit_terms(
-    column: Column, x: sparse.csr_array, penalty: float, start: np.ndarray | None = None
+    column: Column,
+    x: sparse.csr_array,
+    penalty: float,
+    start: np.ndarray | None = None,
+    n_jobs: int | None = None,
 ) -> np.ndarray:
-    """γ and below it b, (terms + 1) x predictors of the target; `start` is another fit's."""
-    if start is None:
-        start = np.zeros((x.shape[1] + 1, column.width))
-        start[-1] = level_beside(column, np.zeros_like(column.offset))
-    found = minimize(
-        lambda flat: penalised_loss(column, x, penalty, flat),
-        start.ravel(),
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": 100, "ftol": 1e-7, "gtol": 1e-6, "maxcor": 6},
-    )
-    return found.x.reshape(start.shape)
+    """γ and below it b, (terms + 1) x predictors of the target; `start` is another fit's.
+
+    Newton's method, whose steps come from conjugate gradients and are halved until the loss does
+    not rise.
+    """
+    likelihood = PenalisedLikelihood(column, x, penalty, n_jobs)
+    null = likelihood.null()
+    goal = TOLERANCE * np.linalg.norm(likelihood.loss(null)[1])
+    flat = null if start is None else start.ravel()
+    loss, gradient = likelihood.loss(flat)
+    for _ in range(MOST_STEPS):
+        size = np.linalg.norm(gradient)
+        if size <= goal:
+            break
+        hessian = likelihood.hessian(flat)
+        step, _ = cg(
+            hessian, -gradient, rtol=STEP_TOLERANCE, atol=0.5 * goal, maxiter=MOST_PRODUCTS
+        )
+        before = loss
+        loss, gradient = likelihood.loss(flat + step)
+        while loss > before and np.linalg.norm(step) > 1e-6 * np.linalg.norm(flat):
+            step *= 0.5
+            loss, gradient = likelihood.loss(flat + step)
+        flat = flat + step
+    return flat.reshape(likelihood.shape)
 
 
 @dataclass(frozen=True)
@@ -151,13 +208,15 @@ class Path:
 
     `penalty` is the best one, None if no remainder predicts them better than the topics alone by
     one standard error. `topics` and `both` are the deviances of the known documents without and
-    with the remainder of the best penalty; `predictor` has both parts.
+    with the remainder of the best penalty; `predictor` has both parts. `parameters` are those of
+    the training documents.
     """
 
     penalty: float | None
     topics: np.ndarray
     both: np.ndarray
     predictor: np.ndarray
+    parameters: np.ndarray | None = None
 
 
 def choose_penalty(
@@ -165,46 +224,38 @@ def choose_penalty(
     x: sparse.csr_array,
     held: Column,
     held_x: sparse.csr_array,
-    penalties: Sequence[float] = PENALTIES,
+    n_jobs: int | None = None,
 ) -> Path:
     """Compare penalties by the deviance of validation documents, from strong to weak.
 
     Offsets of training documents must not come from models that were fitted to the validation
     documents: the regression would learn the negative of the noise that these have learned.
     """
-    own = level_beside(train, np.zeros_like(train.offset))
-    predictor = held.offset + own
-    weight, worse = held.weight / held.weight.sum(), 0
-    topics = deviance(held, predictor)
-    best, chosen, both = np.inf, penalties[0], topics
-    parameters: np.ndarray | None = None
-    for penalty in mean_curvature(train) * np.array(penalties):
-        parameters = fit_terms(train, x, penalty, parameters)
-        found = held.offset + parameters[-1] + held_x @ parameters[:-1]
-        losses = deviance(held, found)
-        loss, worse = float(weight @ losses), worse + 1
-        if loss < best:
-            best, chosen, both, predictor, worse = loss, penalty, losses, found, 0
-        if worse == PATIENCE:
+    alone = held.offset + level_beside(train, np.zeros_like(train.offset))
+    topics, weight = deviance(held, alone), held.weight / held.weight.sum()
+    paths: list[Path] = []
+    losses: list[float] = []
+    parameters = None
+    for penalty in mean_curvature(train) * np.array(PENALTIES):
+        parameters = fit_terms(train, x, penalty, parameters, n_jobs)
+        predictor = held.offset + parameters[-1] + held_x @ parameters[:-1]
+        both = deviance(held, predictor)
+        paths.append(Path(float(penalty), topics, both, predictor, parameters))
+        losses.append(float(weight @ both))
+        best = int(np.argmin(losses))
+        if len(losses) - 1 - best == PATIENCE:
             break
-    gain = topics - both
-    chosen = float(chosen)
+    gain = topics - paths[best].both
     error = float(np.sqrt(np.sum((weight * (gain - weight @ gain)) ** 2)))
-    if not weight @ gain > error:
-        return Path(None, topics, topics, held.offset + own)
-    return Path(chosen, topics, both, predictor)
+    return paths[best] if weight @ gain > error else Path(None, topics, topics, alone)
 
 
 def mean_curvature(column: Column) -> float:
     """Minus the second derivative of log p(y | f), the mean over documents and predictors."""
-    f, own = column.offset, column.weight / column.weight.sum()
-    step = 1e-3
-    bend = np.zeros(len(f))
-    for l in range(column.width):
-        move = step * np.eye(column.width)[l]
-        up, down = (likelihood_rows(column, f + side * move)[1][:, l] for side in (1.0, -1.0))
-        bend += (down - up) / (2 * step) / column.width
-    return max(float(own @ bend), 1e-3)
+    curvature = curvature_rows(column, column.offset)
+    bend = [curvature(one + 0 * column.offset)[:, l] for l, one in enumerate(np.eye(column.width))]
+    mean = np.average(np.mean(bend, axis=0), weights=column.weight)
+    return max(float(mean), 1e-3)
 
 
 def rows_of(column: Column, index: np.ndarray) -> Column:

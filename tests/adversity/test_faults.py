@@ -83,7 +83,7 @@ def test_an_error_after_the_fit_is_one_line(data, tmp_path, monkeypatch, error):
     def fail(*_, **__):
         raise error
 
-    monkeypatch.setattr("topicfocus.workflow.evaluate.evaluate", fail)
+    monkeypatch.setattr("topicfocus.workflow.fit.evaluate", fail)
     done = topicfocus(*arguments(data, tmp_path / "o", "--topics", 2, "--quiet"))
     assert done.returncode == 1 and len(done.stderr.splitlines()) == 1
     assert not list(tmp_path.iterdir())

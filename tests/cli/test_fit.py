@@ -6,18 +6,13 @@ import os
 
 import numpy as np
 import pytest
-from command_line import topicfocus, write_reviews
+from command_line import read_csv, topicfocus, write_reviews
 from scipy import sparse
 
 import topicfocus as package
 from topicfocus.report.render import unpack_texts
 
 COLUMNS = ("--text", "text", "--target", "stars")
-
-
-def read_csv(path):
-    with open(path, encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
 
 
 def result_of(folder):
@@ -80,17 +75,6 @@ def test_the_folder_holds_model_figures_and_predictions(reviews, fitted):
     figures = result["held_out"]["FocusedTopicRegressor"]
     assert np.sqrt(np.mean(np.square(error))) == pytest.approx(figures["rmse"], rel=1e-4)
     assert figures["rmse"] < 0.7 * result["held_out"]["mean of the training part"]["rmse"]
-
-
-def test_json_is_the_whole_of_standard_output(reviews, tmp_path):
-    done = topicfocus(
-        "fit", reviews, *COLUMNS, "--json", "--quiet", "--out", tmp_path / "o", "--topics", 3
-    )
-    assert done.returncode == 0
-    assert done.stderr == ""
-    printed = json.loads(done.stdout)
-    assert printed == result_of(tmp_path / "o")
-    assert len(printed["topics"]) == 3
 
 
 @pytest.mark.parametrize("kind", ["ordinal", "count", "classes"])

@@ -10,16 +10,14 @@ import zipfile
 
 import numpy as np
 import pytest
-from command_line import topicfocus, write_reviews
+from command_line import read_csv, topicfocus, write_csv, write_reviews
 
 COLUMNS = ("--text", "text", "--target", "stars")
 
 
 @pytest.fixture(scope="module")
 def rows(tmp_path_factory):
-    path = write_reviews(tmp_path_factory.mktemp("rows") / "r.csv", 150)
-    with path.open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
+    return read_csv(write_reviews(tmp_path_factory.mktemp("rows") / "r.csv", 150))
 
 
 def content(rows):
@@ -38,8 +36,7 @@ def fit(where, *arguments, code=0):
 
 
 def predictions(where):
-    with (where / "o" / "predictions.csv").open(encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
+    return read_csv(where / "o" / "predictions.csv")
 
 
 def last_line(done):
@@ -89,26 +86,6 @@ def test_parts_of_a_file_are_the_file(rows, whole, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
-# ---- slips in numbers -------------------------------------------------------------------------
-
-SLIPS = {
-    "good": "'good' (row 18)",
-    "inf": "'inf' (row 18); the first is not finite",
-    "1e300": "'1e300' (row 18); the first is too large",
-    "2024-03-01": "'2024-03-01' (row 18); the first is a date or time",
-}
-
-
-@pytest.mark.parametrize("slip", SLIPS)
-def test_a_slip_in_a_rating_is_named(rows, tmp_path, slip):
-    some = [{**row, "stars": slip} if i == 17 else row for i, row in enumerate(rows)]
-    (tmp_path / "r.csv").write_bytes(content(some))
-    found = last_line(fit(tmp_path, "r.csv", *COLUMNS, code=1))
-    assert found.startswith("the target 'stars' is numbers, but 1 of 150 values is not: ")
-    assert SLIPS[slip] in found and "--skip-bad" in found and "--kind classes" in found
-    assert [p.name for p in tmp_path.iterdir()] == ["r.csv"]
-
-
 def test_slips_are_left_out_when_asked(rows, tmp_path):
     some = [{**row, "stars": "x"} if i in (17, 90) else row for i, row in enumerate(rows)]
     (tmp_path / "a.csv").write_bytes(content(some[:60]))
@@ -127,13 +104,6 @@ def test_slips_are_left_out_when_asked(rows, tmp_path):
     assert "a.csv, row" in (tmp_path / "o" / "explorer.html").read_text(encoding="utf-8")
 
 
-def test_decimal_commas_are_read(rows, tmp_path):
-    some = [{**row, "stars": f"{float(row['stars']):.1f}".replace(".", ",")} for row in rows]
-    (tmp_path / "r.csv").write_bytes(content(some))
-    assert "150 of them with a decimal comma" in fit(tmp_path, "r.csv", *COLUMNS).stderr
-    assert predictions(tmp_path)[0]["target"] == rows[0]["stars"]
-
-
 # ---- codes ------------------------------------------------------------------------------------
 
 
@@ -150,10 +120,7 @@ def coded(tmp_path_factory):
     value = {name: rng.normal() + 2 * name.startswith("E") for name in names}
     records = [rng.choice(names, 5, replace=False).tolist() for _ in range(300)]
     cost = [round(sum(map(value.get, codes)) + rng.normal(), 3) for codes in records]
-    with (where / "c.csv").open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["codes", "cost"])
-        writer.writerows(["; ".join(c), y] for c, y in zip(records, cost, strict=True))
+    write_csv(where / "c.csv", ["codes", "cost"], zip(map("; ".join, records), cost, strict=True))
     lines = [{"codes": c, "cost": y} for c, y in zip(records, cost, strict=True)]
     (where / "c.jsonl").write_text("".join(json.dumps(x) + "\n" for x in lines), encoding="utf-8")
     done = fit(where, "c.csv", "--text", "codes", "--target", "cost", *CODES)
@@ -189,12 +156,6 @@ def test_codes_are_kept_whole_from_fit_to_explain(coded):
 def test_groups_from_the_command_line(rows, tmp_path):
     some = [{**row, "who": f"author {i % 30}"} for i, row in enumerate(rows)]
     (tmp_path / "r.csv").write_bytes(content(some))
-    done = fit(tmp_path, "r.csv", *COLUMNS, "--group", "who")
-    assert "Held out: 30 documents, 6 of 30 groups." in done.stderr
-    part = {}
-    for i, row in enumerate(predictions(tmp_path)):
-        part.setdefault(i % 30, set()).add(row["part"])
-    assert sorted(map(sorted, part.values())) == [["test"]] * 6 + [["train"]] * 24
     found = last_line(topicfocus("fit", "r.csv", *COLUMNS, "--group", "whom", cwd=tmp_path))
     assert "has no column 'whom'. Did you mean 'who'?" in found
     done = topicfocus("fit", "r.csv", *COLUMNS, "--group", "stars", cwd=tmp_path)
@@ -226,22 +187,6 @@ def test_stop_words_of_a_file_and_of_a_language(tmp_path):
         (CountOptions(separator=" "), ["and", "film", "music", "the"]),
     ):
         assert [*options.counter().fit(["the film and music"]).get_feature_names_out()] == terms
-
-
-def test_a_sheet_of_excel(rows, whole, tmp_path):
-    openpyxl = pytest.importorskip("openpyxl")
-    book = openpyxl.Workbook()
-    book.active.title = "notes"
-    sheet = book.create_sheet("reviews")
-    sheet.append(list(rows[0]))
-    for row in rows:
-        sheet.append([int(row["id"]), row["text"], float(row["stars"])])
-    book.save(tmp_path / "r.xlsx")
-    found = last_line(topicfocus("predict", whole[1] / "o", "r.xlsx", cwd=tmp_path))
-    assert "say which sheet, sheet= (--sheet). Sheets: notes, reviews." in found
-    done = topicfocus("predict", whole[1] / "o", "r.xlsx", "--sheet", "reviews", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert [r["prediction"] for r in csv.DictReader(done.stdout.splitlines())] == whole[0]
 
 
 # ---- tokenisers -------------------------------------------------------------------------------

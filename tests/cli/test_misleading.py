@@ -32,47 +32,6 @@ def model(tmp_path_factory):
     return folder / "o"
 
 
-def excel(path):
-    write(path, [("text", "stars"), *ROWS], delimiter=";")
-    path.write_text("sep=;\n" + path.read_text(encoding="utf-8"), encoding="utf-8")
-
-
-def comma_in_the_header(path):
-    rows = [("text", "stars", "city, country"), *((*row, "a, b") for row in ROWS)]
-    write(path, rows, delimiter=";")
-
-
-def optional_keys(path):
-    objects = [{"text": text, **({"stars": y} if i else {})} for i, (text, y) in enumerate(ROWS)]
-    path.write_text("".join(json.dumps(one) + "\n" for one in objects), encoding="utf-8")
-
-
-def string_views(path):
-    pa = pytest.importorskip("pyarrow")
-    if not hasattr(pa, "string_view"):
-        pytest.skip("an older pyarrow")
-    texts, stars = zip(*ROWS, strict=True)
-    columns = {"text": pa.array(texts, pa.string_view()), "stars": pa.array(stars)}
-    pytest.importorskip("pyarrow.parquet").write_table(pa.table(columns), path)
-
-
-@pytest.mark.parametrize(
-    ("name", "make"),
-    [
-        ("a.csv", excel),
-        ("b.csv", comma_in_the_header),
-        ("c.jsonl", optional_keys),
-        ("d.parquet", string_views),
-    ],
-)
-def test_files_as_other_programs_write_them(name, make, tmp_path):
-    make(tmp_path / name)
-    done = topicfocus("fit", name, *COLUMNS, *SMALL, "--out", "o", "--json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    documents, target = (json.loads(done.stdout)[part] for part in ("documents", "target"))
-    assert documents["all"] == 120 and target["missing"] == (make is optional_keys)
-
-
 def test_labels_are_not_numbers(tmp_path):
     """The same number, written in two ways, is two classes; "NA" is a label among labels."""
     labels = ("01001", "1001", "1E3", "1000")
@@ -92,7 +51,9 @@ def test_a_name_that_is_too_long_is_found_before_the_fit(length, tmp_path, monke
     """The longest names that a file system takes are written."""
     write(tmp_path / "r.csv", [("text", "stars"), *ROWS])
     if length > 255:
-        monkeypatch.setattr("topicfocus.workflow.fit.fit_source", lambda *_: pytest.fail("fitted"))
+        monkeypatch.setattr(
+            "topicfocus.workflow.fit.fit_documents", lambda *_: pytest.fail("fitted")
+        )
     done = topicfocus("fit", "r.csv", *COLUMNS, *SMALL, "--out", "x" * length, cwd=tmp_path)
     assert done.returncode == (length > 255), done.stderr
     assert (tmp_path / ("x" * 240) / "model.topicfocus").is_file() == (length == 240)
@@ -137,19 +98,6 @@ def test_a_page_whose_documents_have_no_known_word(tmp_path):
     done = topicfocus("fit", "r.csv", *COLUMNS, *more, cwd=tmp_path)
     assert done.returncode == 0 and "divide" not in done.stderr, done.stderr
     assert (tmp_path / "o" / "explorer.html").is_file()
-
-
-@pytest.mark.parametrize("rows", ["one rating", "no ratings", "no column"])
-def test_a_page_of_documents_of_one_rating_or_none(rows, model, tmp_path):
-    texts = [text for text, _ in ROWS]
-    if rows == "no column":
-        write(tmp_path / "new.csv", [("text",), *((text,) for text in texts)])
-    else:
-        rating = 3 if rows == "one rating" else ""
-        write(tmp_path / "new.csv", [("text", "stars"), *((text, rating) for text in texts)])
-    done = topicfocus("report", model, "new.csv", "--out", "p.html", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "p.html").stat().st_size > 10_000
 
 
 def test_a_target_that_was_asked_for_is_needed(model, tmp_path):

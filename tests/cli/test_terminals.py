@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from command_line import COMMAND, environment, in_terminal, read_terminal, topicfocus, write_reviews
 
-from topicfocus.cli.console import as_options, printable, printable_values
+from topicfocus.cli.console import as_options, mapped, printable
 
 #: What a terminal obeys: a colour, a title, a clear screen, C1's CSI, a bell, right-to-left.
 HOSTILE = "\x1b[31mred\x1b]0;title\x07\x1b[2J\x9b31m\x08\x7f\u202etxt"
@@ -18,7 +18,7 @@ def test_control_characters_are_shown_and_places_stay():
     shown = printable(HOSTILE)
     assert len(shown) == len(HOSTILE) and not COMMANDS.search(shown)
     assert printable("a\nb\tc é 漢 😀") == "a\nb\tc é 漢 😀"
-    found = printable_values({"\x1b": ["\x9b", {"a": "\x07"}], "n": 3})
+    found = mapped({"\x1b": ["\x9b", {"a": "\x07"}], "n": 3}, printable)
     assert not COMMANDS.search("".join(found)) and found["n"] == 3
 
 

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from command_line import topicfocus, write_reviews
+from command_line import read_csv, topicfocus, write_csv, write_reviews
 
 COLUMNS = ("--text", "text", "--target", "stars", "--jobs", "1")
 
@@ -91,17 +91,14 @@ def test_mistakes_end_with_2(few, arguments, message, tmp_path):
 
 
 def test_too_few_of_a_class_or_too_few_groups_are_told_before_any_fit(few, tmp_path, monkeypatch):
-    import csv
-
-    with few.open(encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    path = tmp_path / "rare.csv"
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["text", "kind", "stars", "author"])
-        for i, row in enumerate(rows):
-            kind = "rare" if i < 5 else ("good" if float(row["stars"]) > 5 else "bad")
-            writer.writerow([row["text"], kind, row["stars"], f"author {i % 4}"])
+    rows = read_csv(few)
+    kinds = ["good" if float(row["stars"]) > 5 else "bad" for row in rows]
+    kinds[:5] = ["rare"] * 5
+    rows = [
+        (row["text"], kind, row["stars"], f"author {i % 4}")
+        for i, (row, kind) in enumerate(zip(rows, kinds, strict=True))
+    ]
+    path = write_csv(tmp_path / "rare.csv", ["text", "kind", "stars", "author"], rows)
     monkeypatch.setattr(
         "topicfocus.selection.search.fit_setting", lambda *_, **__: pytest.fail("a fit was made")
     )

@@ -39,19 +39,6 @@ def test_mixes_are_the_optimum_of_a_generic_optimiser(case):
         np.testing.assert_allclose(theta[d], softmax(found.x), atol=2e-5)
 
 
-@settings(deadline=None, max_examples=60, derandomize=True)
-@given(models.cases(supervised=False, n_topics=(1, 5), max_count=30))
-def test_mixes_are_a_fixed_point(case):
-    """θ̂_k = (α_k + Σ c φ r_k) / (Σα + Σ c φ): model.md's additive explanation rests on it."""
-    state = case.state
-    theta = topic_proportions(case.problem.corpus, state, tolerance=1e-11)
-    weight = case.problem.corpus.counts.toarray() * state.inclusion
-    r = theta[:, None, :] * state.topic_word
-    r /= r.sum(axis=2, keepdims=True)
-    expected = state.doc_topic_prior + np.einsum("dv,dvk->dk", weight, r)
-    np.testing.assert_allclose(theta, expected / expected.sum(axis=1, keepdims=True), rtol=1e-7)
-
-
 def test_a_document_without_words_gets_the_prior_mean():
     state = models.draw_state(np.random.default_rng(0), 3, 4)
     theta = topic_proportions(make_corpus([[0, 0, 0], [1, 0, 2]]), state)

@@ -1,13 +1,12 @@
 """make_pfslda draws from the process that it documents."""
 
-import dataclasses
+import pickle
 
 import numpy as np
 import pytest
-from scipy import sparse, stats
+from scipy import stats
 from scipy.special import expit
 
-from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 
 
@@ -34,13 +33,6 @@ def test_shapes_and_supports(gaussian):
     assert (gaussian.background[gaussian.relevant] == 0).all()
     np.testing.assert_array_equal(gaussian.coef, np.linspace(-2, 2, 5))
     assert (gaussian.noise_variance, gaussian.inclusion_prior) == (0.25, 0.25)
-
-
-def test_counts_are_a_canonical_corpus(gaussian):
-    assert gaussian.counts.indices.dtype == np.int32
-    corpus = make_corpus(gaussian.counts, gaussian.vocabulary)
-    assert np.shares_memory(corpus.counts.data, gaussian.counts.data)  # nothing had to be changed
-    np.testing.assert_array_equal(corpus.doc_lengths, 200)
 
 
 def test_share_of_relevant_tokens_is_the_prior(gaussian):
@@ -89,18 +81,9 @@ def test_bernoulli_target(bernoulli):
 
 def test_same_seed_same_data_other_seed_other_data():
     def draw(seed):
-        return make_pfslda(50, 20, random_state=seed)
+        return pickle.dumps(make_pfslda(50, 20, random_state=seed))
 
-    first, again, other = draw(3), draw(3), draw(4)
-    for field in dataclasses.fields(first):
-        one, two = getattr(first, field.name), getattr(again, field.name)
-        if sparse.issparse(one):
-            one, two = one.toarray(), two.toarray()
-        np.testing.assert_array_equal(one, two)
-    assert (first.target != other.target).all()
-    assert (first.counts != other.counts).nnz > 0
-    from_generator = draw(np.random.default_rng(3))
-    np.testing.assert_array_equal(from_generator.target, first.target)
+    assert draw(3) == draw(3) == draw(np.random.default_rng(3)) != draw(4)
 
 
 def test_doc_length_per_document_may_be_zero():

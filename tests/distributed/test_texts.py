@@ -2,8 +2,6 @@
 
 import csv
 import json
-import os
-import signal
 from itertools import pairwise
 
 import numpy as np
@@ -15,7 +13,7 @@ pytest.importorskip("distributed")
 
 from sklearn.pipeline import make_pipeline
 
-from topicfocus import FocusedTopicRegressor, TokenCounter, distributed
+from topicfocus import FocusedTopicRegressor, TokenCounter
 from topicfocus.counts import in_memory
 from topicfocus.datasets import make_reviews
 from topicfocus.text import ReadError
@@ -78,31 +76,6 @@ def test_what_is_no_text_is_an_error(client):
         TokenCounter().fit(dask.bag.from_sequence(["good", None], npartitions=1))
     with pytest.raises(ValueError, match="empty vocabulary; the 2 documents hold no words"):
         TokenCounter().fit(dask.bag.from_sequence(["!", "?"], npartitions=2))
-
-
-def test_a_worker_that_is_killed_while_counting_changes_nothing(client, bag, reviews, monkeypatch):
-    """Its partition is counted again by another worker; a nanny starts a new one."""
-    from distributed import wait
-
-    join, killed = distributed.joined_texts, []
-
-    def with_a_kill(*args):
-        killed.append(next(iter(client.run(os.getpid).values())))
-        os.kill(killed[0], signal.SIGKILL)
-        return join(*args)
-
-    monkeypatch.setattr(distributed, "joined_texts", with_a_kill)
-    compute = client.compute
-
-    def computed(*args, **more):
-        futures = compute(*args, **more)
-        wait(futures)
-        return futures
-
-    monkeypatch.setattr(client, "compute", computed)
-    counts = TokenCounter().fit_transform(bag)
-    assert killed
-    assert abs(in_memory(counts) - TokenCounter().fit_transform(reviews.texts)).nnz == 0
 
 
 # ---- files ---------------------------------------------------------------------------------------

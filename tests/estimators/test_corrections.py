@@ -120,12 +120,6 @@ def test_predictions_change_as_little_as_possible(model):
     assert level == pytest.approx(before.mean(), abs=1e-2 * before.std())
 
 
-def test_typical_proportions_follow(model):
-    found, exact = (merged(model, [0, 1], X=d).fitted_.typical_shares for d in (None, X))
-    np.testing.assert_allclose(found[0], exact[0], atol=0.1)
-    assert found[0].sum() == pytest.approx(1.0) and np.all(found[1] <= found[2])
-
-
 @pytest.mark.parametrize(
     "other",
     [LDA(3, max_epochs=3, random_state=0), PFSLDARegressor(3, max_epochs=3, random_state=0)],

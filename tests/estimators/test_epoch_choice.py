@@ -82,8 +82,3 @@ def test_the_other_epoch_is_not_in_model_files(tmp_path):
     np.testing.assert_array_equal(loaded.predict(X_VAL), model.predict(X_VAL))
     with pytest.raises(ValueError, match="not in model files"):
         loaded.at_last_epoch()
-
-
-def test_half_of_a_validation_part_is_an_error():
-    with pytest.raises(ValueError, match="both X_val and y_val"):
-        SLDARegressor(2).fit(X, Y, X_val=X_VAL)

@@ -209,14 +209,7 @@ def test_counts_with_exposure_and_covariates(reviews):
     assert model.covariate_coef_[0] == pytest.approx(0.1, abs=0.05)
 
 
-def test_dropped_words_say_nothing(reviews):
-    model = quick("FocusedTopicRegressor").fit(reviews.counts, reviews.target)
-    words = model.explain(reviews.counts).words[0]
-    assert np.all(model.selected_words_[np.unique(words.indices)])
-
-
 def test_text_of_one_document(reviews):
-    import pandas as pd
 
     frame = pd.DataFrame.sparse.from_spmatrix(
         sparse.csr_matrix(reviews.counts), columns=reviews.vocabulary
@@ -264,15 +257,6 @@ def test_names_in_every_form_that_users_have(form, named):
     strongest = model.top_words(3, names)[np.argmax(np.abs(first))]
     by_topic = repr(explained).split("by topic:\n")[1].splitlines()
     assert by_topic[0].endswith(", ".join(strongest)) and len(by_topic) == 3
-
-
-def test_names_of_a_dataframe_need_not_be_given_again(named):
-    vectoriser, counts, _ = named
-    frame = pd.DataFrame.sparse.from_spmatrix(counts, columns=vectoriser.get_feature_names_out())
-    y = counts[:, [0]].toarray().ravel() + counts[:, [1]].toarray().ravel()
-    model = quick("SLDARegressor").fit(frame, y)
-    word = model.explain(frame)[0].top_words()[0][0]
-    assert word in vectoriser.vocabulary_
 
 
 def test_names_that_are_none(named):

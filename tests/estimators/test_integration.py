@@ -1,6 +1,5 @@
 """The estimators inside scikit-learn's tools."""
 
-import pickle
 import warnings
 
 import numpy as np
@@ -8,8 +7,6 @@ import pandas as pd
 import pytest
 from model_files import MODELS
 from sklearn import config_context
-from sklearn.base import clone
-from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.metrics import r2_score, roc_auc_score
@@ -17,14 +14,6 @@ from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_valid
 from sklearn.pipeline import make_pipeline
 
 import topicfocus
-from topicfocus import (
-    LDA,
-    FocusedTopicClassifier,
-    FocusedTopicRegressor,
-    PFSLDARegressor,
-    SLDAClassifier,
-    SLDARegressor,
-)
 from topicfocus.datasets import make_reviews
 from topicfocus.estimators.training import UselessFitWarning
 
@@ -44,17 +33,6 @@ def make(name, **options):
 
 def target_of(name):
     return GOOD if name.endswith("Classifier") else Y
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_clone_and_pickle(name):
-    model = make(name, max_epochs=3).fit(X, target_of(name))
-    again = pickle.loads(pickle.dumps(model))
-    np.testing.assert_array_equal(again.transform(X), model.transform(X))
-    copy = clone(model)
-    assert copy.get_params() == model.get_params()
-    assert not hasattr(copy, "components_")
-    np.testing.assert_array_equal(copy.fit(X, target_of(name)).components_, model.components_)
 
 
 def test_grid_search_in_a_text_pipeline():
@@ -84,13 +62,6 @@ def test_several_targets_in_cross_val_predict(name):
     assert found.shape == both.shape
     assert r2_score(both, found) > 0.0
     assert cross_validate(make(name), X, both, cv=3)["test_score"].mean() > 0.0
-
-
-@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
-def test_calibration(method):
-    model = CalibratedClassifierCV(make("FocusedTopicClassifier"), method=method, cv=3)
-    p = model.fit(X[:200], GOOD[:200]).predict_proba(X[200:])[:, 1]
-    assert roc_auc_score(GOOD[200:] == "good", p) > 0.85
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -187,16 +158,6 @@ def test_unseen_words_and_empty_documents_get_the_priors_prediction(name):
         mean, std = model.predict(nothing, return_std=True)
         np.testing.assert_allclose(mean, wanted)
         assert np.all(std >= np.sqrt(model.noise_variance_))
-
-
-def test_no_warnings_on_plain_use():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        plain = {"n_topics": 3, "max_epochs": 10, "random_state": 0}
-        for model in (LDA, FocusedTopicRegressor, PFSLDARegressor, SLDARegressor):
-            model(**plain).fit(X, Y).transform(X)
-        for model in (FocusedTopicClassifier, SLDAClassifier):
-            model(**plain).fit(X, GOOD).predict_proba(X)
 
 
 @pytest.mark.parametrize("name", ["FocusedTopicRegressor", "SLDARegressor"])

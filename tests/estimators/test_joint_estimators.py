@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from outside_family import NegativeBinomial
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
@@ -53,19 +54,6 @@ def test_pfslda_finds_the_words_that_matter_and_predicts(reviews, focused, plain
     scores = selection_scores(model.inclusion_, reviews.relevant, threshold=0.5)
     assert scores.precision > 0.95
     assert scores.recall > 0.85
-
-
-def test_the_papers_own_algorithm_gets_there_too(reviews):
-    # It needs thousands of steps for the target to break the symmetry of the start: small batches,
-    # and steps of twice the usual length, or it would be twice as many.
-    settings = {"solver": "gradient", "batch_size": 20, "max_epochs": 250, "learning_rate": 0.05}
-    model = PFSLDARegressor(5, inclusion_prior=0.25, random_state=0, **settings)
-    model.fit(reviews.counts[:350], reviews.target[:350])
-    assert model.n_iter_ == 250
-    error = rmse(reviews.target[700:], model.predict(reviews.counts[700:]))
-    assert error < 0.45 * np.std(reviews.target[700:])
-    assert selection_scores(model.inclusion_, reviews.relevant, threshold=0.5).precision > 0.9
-    assert model.history_["objective"][-1] > model.history_["objective"][0]
 
 
 def test_classifier_ranks_and_is_calibrated_in_the_mean(sentiment):
@@ -233,6 +221,28 @@ def test_targets_of_the_wrong_kind(reviews):
 
 
 @pytest.mark.parametrize(
+    "family, message",
+    [
+        ("normal", "family must be one of"),
+        (3, "family must be one of"),
+        (["gaussian"], "family names 1 targets, but y has 2"),
+        (NegativeBinomial(1.0), "cannot be one of several targets"),
+    ],
+)
+def test_families_that_there_are_not(reviews, family, message):
+    both = np.column_stack([reviews.target, reviews.target])
+    with pytest.raises(ValueError, match=message):
+        SLDARegressor(family=family).fit(reviews.counts, both)
+
+
+def test_a_level_that_the_model_has_not_seen(reviews):
+    model = SLDARegressor(2, family="ordinal", max_epochs=1, random_state=0)
+    model.fit(reviews.counts, np.digitize(reviews.target, [4, 7]) * 2)
+    with pytest.raises(ValueError, match="a level never seen in fit at row 1: 3"):
+        model.elbo(reviews.counts[:2], [2, 3])
+
+
+@pytest.mark.parametrize(
     "labels",
     [
         np.array([3, -1]),
@@ -279,11 +289,3 @@ def test_one_word_vocabulary():
     # Nothing to choose between, but topics of one word are a model: it predicts the mean.
     model = SLDARegressor(2, random_state=0).fit(X, y)
     np.testing.assert_allclose(model.predict(X), 0.5, atol=1e-3)
-
-
-def test_other_columns_at_predict(reviews):
-    model = fitted(SLDARegressor, reviews, max_epochs=2)
-    with pytest.raises(ValueError, match="features"):
-        model.predict(reviews.counts[:, :10])
-    with pytest.raises(ValueError, match="vocabulary has 3 words, but the model has"):
-        model.top_words(5, ["a", "b", "c"])

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
 from topicfocus.estimators.scaling import TargetScaling, weighted_median, weighted_std
-from topicfocus.families import Bernoulli, Gaussian, Multiple, Poisson
-from topicfocus.model import ModelState
+from topicfocus.families import Gaussian
 
 RNG = np.random.default_rng(0)
 Y = RNG.normal(4, 2, size=50)
@@ -20,36 +19,6 @@ def test_weighted_median_and_standard_deviation():
     copies = np.repeat(Y, weight.astype(int))
     assert weighted_median(Y, weight) == weighted_median(copies, np.ones(len(copies)))
     assert_allclose(weighted_std(Y, weight), copies.std(), rtol=1e-12)
-
-
-def test_only_real_targets_have_units():
-    codes = np.column_stack([Y, np.round(np.abs(Y)), Y > 4]).astype(float)
-    units = TargetScaling.estimate([Gaussian(), Poisson(), Bernoulli()], codes, ONES)
-    assert_array_equal(units.size[1:], 1)
-    assert_array_equal(units.centre[1:], 0)
-    scaled = units.scale(codes)
-    assert_array_equal(scaled[:, 1:], codes[:, 1:])
-    assert scaled[:, 0].std() == pytest.approx(1, rel=1e-6)
-    assert weighted_median(scaled[:, 0], ONES) == 0
-    assert_array_equal(units.log_density(np.ones((2, 3))), np.log(units.size).sum())
-
-
-@pytest.mark.parametrize("into_coef", [True, False])
-def test_there_and_back(into_coef):
-    family = Multiple.of([Gaussian(0.3), Poisson()])
-    zeta, b = RNG.normal(size=(2, 2)), np.array([0.5, -1.0])
-    coef, prior, words = RNG.normal(size=(3, 2)), np.ones(3), np.ones((4, 3)) / 4
-    state = ModelState(words, np.ones(4), np.zeros(4), coef, family, prior, b, zeta)
-    units = TargetScaling(np.array([7.0, 0.0]), np.array([20.0, 1.0]))
-    other = units.restore(state, into_coef)
-    theta, z = np.array([0.2, 0.3, 0.5]), np.array([1.0, -2.0])
-    f, g = (theta @ s.coef + s.intercept + z @ s.covariate_coef for s in (state, other))
-    assert_allclose(g, [7 + 20 * f[0], f[1]])
-    assert other.family.parameters[0] == pytest.approx(0.3 * 400)
-    again = units.apply(other, into_coef)
-    for name in ("coef", "intercept", "covariate_coef"):
-        assert_allclose(getattr(again, name), getattr(state, name), rtol=1e-12, atol=1e-13)
-    assert TargetScaling(np.zeros(2), np.ones(2)).restore(state, into_coef) is state
 
 
 def test_digits_that_are_noise_are_no_outliers():

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from topicfocus import FocusedTopicRegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.estimators.documents import Documents, make_folds
-from topicfocus.estimators.targets import TargetModel
+from topicfocus.estimators.targets import Coding, TargetModel
+from topicfocus.families import Bernoulli, Gaussian
 
 
 @pytest.fixture(scope="module")
@@ -20,7 +20,9 @@ def numbers(reviews, rows=None, **more):
     rows = np.arange(120) if rows is None else rows
     target = np.asarray(reviews.target, dtype=float)[rows]
     counts = reviews.counts[rows]
-    return Documents(make_corpus(counts), target[:, None], **more), TargetModel.of_numbers(target)
+    return Documents(make_corpus(counts), target[:, None], **more), TargetModel(
+        (Coding(Gaussian()),)
+    )
 
 
 def sets(folds):
@@ -37,7 +39,8 @@ def test_every_document_is_predicted_once_from_all_others(reviews):
 def test_classes_have_their_proportions(reviews):
     target = (np.arange(120) % 10 == 0).astype(float)
     documents = Documents(make_corpus(reviews.counts), target[:, None])
-    for _, held in make_folds(documents, TargetModel.of_classes(target), 4, 1000):
+    targets = TargetModel((Coding(Bernoulli(), np.array([0.0, 1.0])),))
+    for _, held in make_folds(documents, targets, 4, 1000):
         assert target[held].sum() == 3
 
 
@@ -66,20 +69,3 @@ def test_of_very_many_documents_some_and_of_very_few_none(reviews):
     used = np.concatenate([held for _, held in make_folds(*numbers(reviews), 3, 60)])
     assert len(used) == len(set(used.tolist())) == 60
     assert make_folds(*numbers(reviews, np.arange(3)), 5, 1000) == []
-
-
-def test_the_share_does_not_hang_on_who_is_set_aside(reviews):
-    """The path is that of folds: of all documents, whichever of them the seed sets aside."""
-    paths = []
-    for seed in (0, 1):
-        model = FocusedTopicRegressor(2, max_epochs=1, random_state=seed, n_jobs=1)
-        paths.append(np.array(model.fit(reviews.counts, reviews.target).inclusion_path_))
-    np.testing.assert_allclose(paths[0][-1, 0], paths[1][-1, 0], rtol=1e-9)
-    # Only the penalties of the regressions come from those set aside, and what discoveries are
-    # called: the share of the tokens that they have in the others.
-    np.testing.assert_allclose(paths[0], paths[1], atol=0.05)
-    few = FocusedTopicRegressor(2, max_epochs=1, random_state=0, n_jobs=1)
-    held = slice(100, 120)
-    given = (reviews.counts[held], reviews.target[held])
-    few.fit(reviews.counts, reviews.target, X_val=given[0], y_val=given[1])
-    np.testing.assert_allclose(np.array(few.inclusion_path_), paths[0], atol=0.05)

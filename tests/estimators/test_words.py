@@ -20,10 +20,8 @@ from topicfocus.estimators.words import (
     context_scores,
     distinctive_scores,
     sign_agreement,
-    usual_order,
     word_scores,
 )
-from topicfocus.metrics import coherence, target_agreement, topic_diversity
 
 REVIEWS = make_reviews(600, random_state=0)
 BETA = np.array([[0.5, 0.3, 0.15, 0.05, 0.0], [0.5, 0.1, 0.0, 0.1, 0.3]])
@@ -104,26 +102,6 @@ def test_a_topic_without_a_direction_asks_none_of_its_words():
     np.testing.assert_allclose(sign_agreement(one * size, two * size[:, None]), wanted)
 
 
-def test_telling_words_belong_together_and_say_what_the_topic_does():
-    reviews = make_reviews(1500, n_themes=3, random_state=3)
-    model = FocusedTopicRegressor(6, random_state=0).fit(reviews.counts, reviews.target)
-    assert usual_order(model.fitted_) == "distinctive"
-    figures = []
-    for order in ("distinctive", "probability"):
-        ranks = model.word_ranks(order)
-        assert [[str(v) for v in np.argsort(-row)[:5]] for row in ranks] == model.top_words(
-            5, order=order
-        )
-        figures.append(
-            [
-                coherence(ranks, reviews.counts, "smoothed_pmi", 8),
-                topic_diversity(ranks, 8),
-                target_agreement(ranks, model.coef_, reviews.counts, reviews.target, 8),
-            ]
-        )
-    assert np.all(np.array(figures[0]) >= np.array(figures[1]) - 0.02), figures
-
-
 def test_models_without_themes_show_probable_words():
     graded = FocusedTopicRegressor(3, themes=False, max_epochs=3, random_state=0)
     graded.fit(REVIEWS.counts, REVIEWS.target)
@@ -144,27 +122,6 @@ def test_context_words_are_dropped_and_go_with_the_topic(model):
     }
     for words in fitted.context_words(8, REVIEWS.vocabulary):
         assert 0 < len(words) <= 8 and set(words) <= dropped
-
-
-def test_context_words_are_of_the_documents_of_a_topic():
-    rng = np.random.default_rng(0)
-    n = 800
-    kind, up = rng.integers(2, size=n), rng.integers(2, size=n)
-    counts = np.zeros((n, 26))
-    for d in range(n):
-        # Four distinctive words of a kind and direction, ten that say only the kind, two for all.
-        counts[d, 2 * kind[d] + up[d] + 4 * rng.integers(2, size=4)] += 1
-        counts[d, 8 + 8 * kind[d] + rng.integers(8, size=10)] += 1
-        counts[d, 24 + rng.integers(2, size=6)] += 1
-    target = (2.0 * up - 1) * (1 + kind) + 0.2 * rng.standard_normal(n)
-    model = FocusedTopicRegressor(4, keep_words=range(8), drop_words=range(8, 26), random_state=0)
-    model.fit(counts, target)
-    of_kind = np.add.reduceat(model.components_[:, [0, 1, 4, 5, 2, 3, 6, 7]], [0, 4], axis=1)
-    clear = of_kind.max(axis=1) > 0.9  # there is a solution with two topics for both kinds, too
-    assert clear.sum() >= 2
-    words = model.context_words(5)
-    for k in np.flatnonzero(clear):
-        assert all((int(v) - 8) // 8 == of_kind[k].argmax() for v in words[k]), (k, words)
 
 
 def test_rare_and_indifferent_words_do_not_come_first():

@@ -9,9 +9,7 @@ from texts import characters, documents
 
 from topicfocus.kernels import grams, tokens
 from topicfocus.kernels import words as table
-from topicfocus.kernels.count_rows import sort_rows
-from topicfocus.text.buffers import join
-from topicfocus.text.sequences import learn, split_words
+from topicfocus.text.sequences import join, learn, split_words
 from topicfocus.text.tokenizer import TokenRule, kernel_rule, segments
 from topicfocus.text.vocabulary import Matcher
 
@@ -116,7 +114,7 @@ def test_frequent_ngrams_are_those_of_strings(rows):
     lengths = np.array([len(row) for row in rows])
     part = tokens.Sequences(np.array([i for row in rows for i in row], dtype=np.int32), lengths)
     yes = np.ones(5, dtype=bool)
-    found = frequent_grams(lambda f: [f(part, 0)], 3, yes, yes, 2, len(part.ids))
+    found = frequent_grams(lambda f: [f(part, 0)], 3, yes, 2, len(part.ids))
     runs = [
         {tuple(r) for n in (2, 3) for i in range(len(row)) if len(r := row[i : i + n]) == n}
         for row in rows
@@ -151,12 +149,3 @@ def test_words_longer_than_any_table():
     text = "Ⱥ" * 300_000 + " Ⱥb " + "x" * 600_000
     texts = learn([texts_of([text, text])], split_words(TokenRule()), 1)
     assert split_again(texts) == twin([text] * 2, TokenRule())
-
-
-@given(rows=st.lists(st.dictionaries(st.integers(0, 2**31 - 1), st.integers(1, 2**31 - 1))))
-def test_entries_of_rows_are_sorted(rows):
-    columns = np.array([c for row in rows for c in row], dtype=np.int32)
-    counts = np.array([n for row in rows for n in row.values()], dtype=np.int32)
-    sort_rows(columns, counts, np.array([len(row) for row in rows], dtype=np.int64))
-    expected = [pair for row in rows for pair in sorted(row.items())]
-    assert list(zip(columns.tolist(), counts.tolist(), strict=True)) == expected

@@ -15,7 +15,6 @@ import pytest
 from hypothesis import given
 from model_files import (
     KINDS,
-    LABELS,
     MODELS,
     REVIEWS,
     file_by_hand,
@@ -34,7 +33,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 import topicfocus
-from topicfocus import LDA, SLDAClassifier, SLDARegressor
+from topicfocus import LDA, SLDARegressor
 from topicfocus.persistence import ModelFileError, pack, unpack
 
 
@@ -122,18 +121,6 @@ def test_what_a_model_asks_of_metadata_routing_travels_with_it():
     assert "_metadata_request" not in vars(round_trip(fitted("SLDARegressor")))
 
 
-def test_a_loaded_estimator_can_be_cloned_and_fitted_again(model):
-    loaded = round_trip(model)
-    target = target_of(type(model).__name__)
-    with pytest.raises(NotFittedError):
-        clone(loaded).transform(REVIEWS.counts)
-    again = clone(loaded).fit(REVIEWS.counts, target)
-    assert_array_equal(again.transform(REVIEWS.counts), model.transform(REVIEWS.counts))
-    loaded.fit(REVIEWS.counts, target)
-    assert_array_equal(loaded.transform(REVIEWS.counts), model.transform(REVIEWS.counts))
-
-
-@pytest.mark.parametrize("name", ["FocusedTopicRegressor", "PFSLDAClassifier"])
 @pytest.mark.parametrize(
     "options",
     [
@@ -147,7 +134,8 @@ def test_a_loaded_estimator_can_be_cloned_and_fitted_again(model):
     ],
     ids=lambda options: "-".join(options) or "default",
 )
-def test_a_pipeline_from_texts(name, options, tmp_path):
+def test_a_pipeline_from_texts(options, tmp_path):
+    name = "FocusedTopicRegressor"
     pipeline = make_pipeline(
         CountVectorizer(**options), getattr(topicfocus, name)(n_topics=2, max_epochs=2)
     )
@@ -172,25 +160,6 @@ def test_feature_names_stay():
     assert_array_equal(loaded.predict(frame), model.predict(frame))
     with pytest.raises(ValueError, match="feature names"):
         loaded.predict(frame.rename(columns={"film": "talkie"}))
-
-
-@pytest.mark.parametrize(
-    "labels",
-    [
-        np.array([False, True]),
-        np.array([-1, 1]),
-        np.array([0.0, 2.0]),
-        np.array(["très bon", "東京"]),
-        np.array(["a", "b"], dtype=object),
-    ],
-    ids=lambda labels: str(labels.dtype),
-)
-def test_labels_of_every_kind(labels):
-    y = labels[(LABELS == "good").astype(int)]
-    model = SLDAClassifier(2, max_epochs=2, random_state=0).fit(REVIEWS.counts, y)
-    loaded = round_trip(model)
-    assert_same(loaded.classes_, model.classes_)
-    assert_same(loaded.predict(REVIEWS.counts), model.predict(REVIEWS.counts))
 
 
 plain = st.recursive(
@@ -361,11 +330,3 @@ def test_a_random_generator_becomes_none_with_a_warning(make):
 
 
 # ---- other versions ----------------------------------------------------------------------------
-
-
-def test_a_parameter_that_is_gone_is_named(regressor):
-    def change(node, arrays):
-        node["params"]["sampler"] = "gibbs"
-
-    with pytest.raises(ModelFileError, match=r"SLDARegressor is not valid.*sampler"):
-        topicfocus.load(file_by_hand(regressor, change))

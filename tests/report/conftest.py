@@ -30,42 +30,6 @@ def browser():
         running.close()
 
 
-class Shared:
-    """One page for the tests without special options, because a context costs CPU time.
-
-    Storage, media, size and mouse are reset between tests.
-    """
-
-    def __init__(self, browser):
-        self._browser, self._page = browser, None
-        self.troubles, self.free = [], True
-
-    def take(self):
-        self.free = False
-        if self._page is None:
-            self._page = self._browser.new_context(**USUAL).new_page()
-            # The `troubles` of the test that uses the page then.
-            watch(self._page, lambda what: self.troubles.append(what))
-        return self._page
-
-    def give_back(self, troubles):
-        """Reset the page for the next test; a page that cannot be reset is closed."""
-        page, self.free, self.troubles = self._page, True, troubles
-        try:
-            page.evaluate("localStorage.clear(), sessionStorage.clear()")
-            page.mouse.up()
-            page.goto("about:blank")
-            page.mouse.move(0, 0)
-            page.emulate_media(media="null")
-            page.set_viewport_size(USUAL["viewport"])
-        except Exception:
-            page.context.close()
-            self._page = None
-
-
-USUAL = {"accept_downloads": True, "viewport": {"width": 1280, "height": 800}}
-
-
 def watch(page, trouble):
     """Call `trouble` with every error and warning, and with every request to another host."""
     page.on("console", lambda m: trouble(m.text) if m.type in ("error", "warning") else None)
@@ -76,28 +40,18 @@ def watch(page, trouble):
     )
 
 
-@pytest.fixture(scope="session")
-def shared(browser):
-    return Shared(browser)
-
-
 @pytest.fixture
-def open_page(browser, shared, tmp_path):
+def open_page(browser, tmp_path):
     """A function that opens a report; fails on errors, warnings and requests."""
-    troubles, contexts, opened = [], [], []
-    shared.troubles = troubles
+    troubles, contexts = [], []
 
     def show(html, address="", **options):
-        path = tmp_path / f"page{len(opened)}.html"
+        path = tmp_path / f"page{len(contexts)}.html"
         path.write_text(html, encoding="utf-8")
-        if shared.free and not options:
-            page = shared.take()
-        else:
-            context = browser.new_context(**{**USUAL, **options})
-            contexts.append(context)
-            page = context.new_page()
-            watch(page, troubles.append)
-        opened.append(page)
+        usual = {"accept_downloads": True, "viewport": {"width": 1280, "height": 800}}
+        contexts.append(browser.new_context(**{**usual, **options}))
+        page = contexts[-1].new_page()
+        watch(page, troubles.append)
         page.goto(f"file://{path}{address}")
         page.wait_for_selector("html[data-ready]", state="attached", timeout=60_000)
         return page
@@ -106,6 +60,4 @@ def open_page(browser, shared, tmp_path):
     yield show
     for context in contexts:
         context.close()
-    if not shared.free:
-        shared.give_back([])
     assert troubles == []

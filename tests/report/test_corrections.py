@@ -79,16 +79,22 @@ def test_corrections_outlive_the_page(open_page, tmp_path):
     kept = np.flatnonzero(case("regression").model[-1].selected_words_)[:2].tolist()
     page = open_page(made.html, f"#view=words&word={kept[0]}")
     page.get_by_role("button", name="Drop this word").click()
+    page.click("#tab-topics")
+    page.click("[data-topic='1']")
+    page.locator("#topic-name").fill("Praise </script> & more")
+    page.locator("#topic-name").press("Tab")
     collected = page.evaluate("topicfocus.corrections()")
     page.reload()
     page.wait_for_selector("html[data-ready]")
-    assert page.evaluate("topicfocus.corrections()") == collected
+    assert page.evaluate("topicfocus.corrections()") == collected  # this browser remembers
     with page.expect_download() as download:
         page.click("#save")
     download.value.save_as(tmp_path / "copy.html")
     page.evaluate("localStorage.clear()")
     copy = open_page((tmp_path / "copy.html").read_text(encoding="utf-8"))
     assert copy.evaluate("topicfocus.corrections()") == collected
+    row = copy.locator("[data-topic='1'] .name strong")
+    assert row.inner_text() == "Praise </script> & more"
     # Nonsense in the storage of the browser is passed over.
     key = made.summary["key"]
     nonsense = '{"names": {"9": "x", "1": 2}, "drop": [-1, 1e9], "merge": [[0], [0, 7]]}'

@@ -118,8 +118,9 @@ def test_exposure_and_covariates_take_part(open_page):
     assert shown == pytest.approx(wanted, abs=1e-6)
     # The waterfall has a row for each; the link has them, too.
     rows = page.locator("#try-result .waterfall tbody tr").all_inner_texts()
-    amounts = [row.split("\t")[-1].replace("−", "-") for row in rows if "covariate" in row]
-    wanted = fitted.covariate_coef_ * [0.5, -1.0]
+    amounts = [row.split("\t")[-1].replace("−", "-") for row in rows if "covariate " in row]
+    wanted = fitted.covariate_coef_ * ([0.5, -1.0] - z.mean(axis=0))  # relative to the average
+    wanted = wanted[np.argsort(-np.abs(wanted))]
     np.testing.assert_allclose(np.array(amounts, dtype=float), wanted, atol=0.006)
     again = open_page(explorer.html, page.evaluate("location.hash"))
     value = again.locator("#try-result strong[data-value]").get_attribute("data-value")
@@ -127,7 +128,7 @@ def test_exposure_and_covariates_take_part(open_page):
 
 
 def test_intervals_of_small_and_large_counts_are_the_same_whole_numbers(open_page):
-    """Means from almost 0 to beyond exact quantiles: families/count_intervals.py, counted.js."""
+    """Means from almost 0 to beyond exact quantiles: families/count_intervals.py, engine.js."""
     from topicfocus import FocusedTopicRegressor
 
     model, texts, target = case("poisson")
@@ -185,25 +186,26 @@ def test_typed_text_is_predicted_as_it_is_typed(open_page):
     assert "text=brilliant" in page.evaluate("location.hash")
 
 
-def test_large_models_say_how_far_they_are_rounded(open_page, monkeypatch):
-    from topicfocus.report import words as table
+@pytest.mark.parametrize(
+    ("kind", "budget", "part"),
+    [("joint", "TABLE_BUDGET", "table"), ("remainder of classes", "COEF_BUDGET", "remainder")],
+)
+def test_large_models_say_how_far_they_are_rounded(open_page, monkeypatch, kind, budget, part):
+    from topicfocus.report import words
 
-    model, texts, target = case("joint")
-    exact = Explorer(model, texts=texts[:30], target=target[:30])
-    assert exact.summary["table"]["error"] == 0
-    monkeypatch.setattr(table, "TABLE_BUDGET", 2000)
-    rounded = Explorer(model, texts=texts[:30], target=target[:30])
-    error = rounded.summary["table"]["error"]
-    assert 0 < error < 0.1
-    page = open_page(rounded.html, "#view=try")
-    found = page.evaluate(
-        "Array.from({length: 30}, (_, d) => topicfocus.predictDocument(d).scores)"
-    )
+    model, texts, target = case(kind)
+    given = {"texts": texts[:30], "target": target[:30]}
+    assert Explorer(model, **given).summary[part]["error"] == 0
+    monkeypatch.setattr(words, budget, 2000)
+    made = Explorer(model, **given)
+    error = made.summary[part]["error"]
+    assert 0 < error < 0.5
+    page = open_page(made.html, "#view=try")
+    found = page.evaluate("texts => texts.map(t => topicfocus.predict(t).scores)", texts[:30])
     wanted = model.decision_function(texts[:30])
     assert np.abs(np.array(found) - wanted).max() == pytest.approx(error, rel=1e-3)
-    assert "rounded" in page.locator("#try-result").inner_text()
-    kept = Explorer(model, texts=texts[:30], target=target[:30], exact=True)
-    assert kept.summary["table"]["error"] == 0
+    assert "rounded" in page.locator("#rounded").inner_text()
+    assert Explorer(model, exact=True, **given).summary[part]["error"] == 0
 
 
 def test_words_and_phrases_of_any_text_are_those_of_python(open_page):

@@ -12,9 +12,8 @@ from report_cases import case, explorer, halves
 from topicfocus import FocusedTopicRegressor
 from topicfocus.datasets import make_reviews
 from topicfocus.report import Explorer
-from topicfocus.report.documents import group_summary
-from topicfocus.report.facts import read_stability
-from topicfocus.report.labels import last_level, readable
+from topicfocus.report.evaluation import read_stability
+from topicfocus.report.labels import readable, short_name
 from topicfocus.report.render import unpack_texts
 
 
@@ -81,49 +80,8 @@ def test_the_story_says_how_far_each_topic_goes(open_page):
     assert float(said.group(1)) == pytest.approx(typical, abs=0.006)
 
 
-def covariates_case(family):
-    """A model with two columns beside the text, the second missing for some."""
-    reviews = make_reviews(200, random_state=0)
-    rng = np.random.default_rng(0)
-    beside = np.column_stack([rng.normal(5, 2, 200), rng.normal(0, 1, 200)])
-    if family == "poisson":
-        y = rng.poisson(np.exp(0.1 * reviews.target + 0.1 * beside[:, 0]))
-    else:
-        y = reviews.target + 0.5 * beside[:, 0]
-    model = FocusedTopicRegressor(3, family=family, max_epochs=8, random_state=0)
-    model.fit(reviews.counts, y, covariates=beside)
-    given = {"covariates": beside, "covariate_names": ["length", "noise"], "target": y}
-    page = Explorer(model, counts=reviews.counts, vocabulary=reviews.vocabulary, **given)
-    return model, reviews.counts, beside, page
-
-
-@pytest.mark.parametrize("family", ["gaussian", "poisson"])
-def test_columns_beside_the_text_are_in_the_story(open_page, family):
-    """What a covariate changes is what predictions change when it really is another."""
-    model, counts, beside, made = covariates_case(family)
-    found = made.summary["covariates"]["effects"]
-    for j in range(2):
-        ends = np.quantile(beside[:, j], [0.1, 0.9], method="hazen")
-        np.testing.assert_allclose(found["values"][j], ends)
-        for name, value in zip(("low", "high"), ends, strict=True):
-            changed = beside.copy()
-            changed[:, j] = value
-            predicted = model.predict(counts, covariates=changed)
-            # The typical document has the average of linear predictors.
-            typical = predicted.mean() if family == "gaussian" else np.exp(np.log(predicted).mean())
-            assert found[name][j][0] == pytest.approx(typical, rel=1e-6)
-    page = open_page(made.html)
-    story = page.locator(".story").inner_text()
-    change = found["high"][0][0] - found["low"][0][0]
-    said = re.search(r"Covariates: length from [\d.]+ to [\d.]+ ([+−][\d.]+)", story)
-    assert float(said.group(1).replace("−", "-")) == pytest.approx(change, abs=0.006)
-    rows = list(csv.DictReader(io.StringIO(saved(page, "Covariates", "csv"))))
-    assert float(rows[0]["difference"]) == pytest.approx(change, rel=1e-6)
-    expected = "expected" if family == "poisson" else "predicted"
-    assert f"{expected} target" in story
-
-
 def test_covariates_have_intervals_and_rare_indicators_come_last(open_page):
+    """What a covariate changes is what predictions change when it really is another."""
     reviews = make_reviews(300, random_state=0)
     rng = np.random.default_rng(0)
     length, rare = rng.normal(5, 2, 300), (np.arange(300) % 50 == 0).astype(float)
@@ -131,33 +89,38 @@ def test_covariates_have_intervals_and_rare_indicators_come_last(open_page):
     y = reviews.target + 0.5 * length + 6 * rare
     model = FocusedTopicRegressor(3, max_epochs=6, random_state=0)
     model.fit(reviews.counts[:200], y[:200], covariates=beside[:200])
-    made = Explorer(
-        model,
-        counts=reviews.counts[200:],
-        target=y[200:],
-        covariates=beside[200:],
-        covariate_names=["rare", "length"],
-        held_out=True,
-    )
+    counts, beside, y = reviews.counts[200:], beside[200:], y[200:]
+    given = {"counts": counts, "target": y, "covariates": beside}
+    made = Explorer(model, covariate_names=["rare", "length"], held_out=True, **given)
     found = made.summary["covariates"]["effects"]
     assert found["rare"] == [True, False]
+    np.testing.assert_allclose(found["values"][0], [0, 1])
+    ends = np.quantile(beside[:, 1], [0.1, 0.9], method="hazen")
+    np.testing.assert_allclose(found["values"][1], ends)
     # The interval is around the least-squares estimate in the held-out documents.
-    mixes = model.transform(reviews.counts[200:])
-    design = np.column_stack([np.ones(100), mixes[:, :-1], beside[200:]])
-    slopes = np.linalg.lstsq(design, y[200:], rcond=None)[0][-2:]
+    design = np.column_stack([np.ones(100), model.transform(counts)[:, :-1], beside])
+    slopes = np.linalg.lstsq(design, y, rcond=None)[0][-2:]
     for j in range(2):
+        for name, value in zip(("low", "high"), found["values"][j], strict=True):
+            changed = beside.copy()
+            changed[:, j] = value
+            predicted = model.predict(counts, covariates=changed).mean()
+            assert found[name][j][0] == pytest.approx(predicted, rel=1e-6)
         move = found["values"][j][1] - found["values"][j][0]
         middle = (found["lower"][j][0] + found["upper"][j][0]) / 2
         assert middle == pytest.approx(slopes[j] * move, rel=1e-4)
     page = open_page(made.html)
-    assert "rare" not in page.locator(".story").inner_text()
-    assert "Covariates: length" in page.locator(".story").inner_text()
+    story = page.locator(".story").inner_text()
+    assert "rare" not in story
+    said = re.search(r"Covariates: length from [\d.]+ to [\d.]+ ([+−][\d.]+) \(held-out", story)
+    change = found["high"][1][0] - found["low"][1][0]
+    assert float(said.group(1).replace("−", "-")) == pytest.approx(change, abs=0.006)
     rows = list(csv.DictReader(io.StringIO(saved(page, "Covariates", "csv"))))
     assert [row["covariate"] for row in rows] == ["length", "rare"]
+    assert float(rows[0]["difference"]) == pytest.approx(change, rel=1e-6)
     assert float(rows[0]["95% low"]) == pytest.approx(found["lower"][1][0])
     # Without held-out documents there are none.
-    _, _, _, training = covariates_case("gaussian")
-    assert training.summary["covariates"]["effects"]["lower"] is None
+    assert Explorer(model, **given).summary["covariates"]["effects"]["lower"] is None
 
 
 def test_all_topics_of_the_story_can_be_shown(open_page):
@@ -180,34 +143,7 @@ def test_all_topics_of_the_story_can_be_shown(open_page):
     page.click("[data-topic='0']")
     texts = page.locator(".whole .doc small").all_inner_texts()
     assert len(texts) == 3
-    assert all(int(re.search(r"of its (\d+) different", text).group(1)) >= 4 for text in texts)
-
-
-def test_effects_are_pythons(open_page):
-    for kind in ("regression", "binary", "multiclass", "poisson", "ordinal"):
-        model, texts, target = case(kind)
-        counts = model[:-1].transform(texts[:60])
-        page = open_page(explorer(kind, held_out=True).html)
-        width = page.evaluate("topicfocus.predictDocument(0).predictor.length")
-        found = page.evaluate(
-            f"[0, 1, 2].map(k => Array.from({{length: {width}}}, (_, l) => topicfocus.reach(k, l)))"
-        )
-        table = model[-1].topic_effects(counts, target[:60])
-        flat = [e for row in found for e in row]
-        order = {"from": "low", "to": "high", "change": "change", "low": "lower", "high": "upper"}
-        for mine, theirs in order.items():
-            np.testing.assert_allclose(
-                np.sort(np.array([e[mine] for e in flat], dtype=float)),  # None: no interval
-                np.sort(table[theirs]),
-                rtol=1e-6,
-                atol=1e-6,
-            )
-        words = model[-1].word_effects(counts)
-        some = np.unique(words["column"])[:20].tolist()
-        shown = page.evaluate(f"{some}.map(v => topicfocus.wordEffect(v, {width - 1}))")
-        rows = np.array(words["column"])
-        last = [words["change"][np.flatnonzero(rows == v)[-1]] for v in some]
-        np.testing.assert_allclose(shown, last, rtol=1e-5, atol=1e-6)
+    assert all(int(re.search(r"\((\d+) different", text).group(1)) >= 4 for text in texts)
 
 
 def test_stability_marks_topics_and_words(open_page):
@@ -229,9 +165,14 @@ def test_stability_marks_topics_and_words(open_page):
     assert "25%" in page.locator("#word-card .facts").inner_text()
     page.click("#tab-fit")
     assert "Nogueira's index" in page.locator("#panel-fit").inner_text()
-    # Without a check the page says how to run one.
+    # Without a check the page says how to run one; a fit has made a quick one.
     bare = open_page(explorer("regression").html)
-    assert "not checked" in bare.locator("#stability").inner_text()
+    assert "no check" in bare.locator("#stability").inner_text()
+    quick = {"documents": 120, "components": [2]}
+    page = open_page(explorer("regression", stability=quick).html)
+    said = page.locator("#stability").inner_text()
+    assert "1 of 3 topics replicate in two separate samples of 120 training documents" in said
+    assert f": {number}: " in said
 
 
 # ---- pictures -----------------------------------------------------------------------------------
@@ -260,20 +201,23 @@ def test_topics_by_group_and_over_time(open_page):
     )
 
 
+def groups_of(by=None, time=None):
+    """The groups of 60 documents."""
+    return explorer("regression", by=by, time=time).summary["groups"]
+
+
 def test_groups_and_times_are_read():
-    made_of = np.eye(3)[np.arange(90) % 3]
-    many = group_summary(list(range(90)), None, made_of)[0]
-    assert many["labels"][-1] == "all others" and sum(many["n"]) == 90
-    assert group_summary(None, None, made_of) is None
-    years = group_summary(None, [1990 + i % 60 for i in range(90)], made_of)[0]
-    assert len(years["labels"]) == 12 and sum(years["n"]) == 90
-    gaps = group_summary(["a", None, float("nan"), "b", "b"] * 18, None, made_of)[0]
-    assert gaps["n"] == [36, 18]  # the most frequent first
-    assert group_summary(["a", None, float("nan")] * 30, None, made_of) is None  # one value
-    with pytest.raises(ValueError, match=r"shop has 2 values, but there are 90"):
-        group_summary({"shop": [1, 2]}, None, made_of)
+    many = groups_of(list(range(60)))[0]
+    assert many["labels"][-1] == "all others" and sum(many["n"]) == 60
+    years = groups_of(None, [1960 + i for i in range(60)])[0]
+    assert len(years["labels"]) == 12 and sum(years["n"]) == 60
+    gaps = groups_of(["a", None, float("nan"), "b", "b"] * 12)[0]
+    assert gaps["n"] == [24, 12]  # the most frequent first
+    assert groups_of(["a", None, float("nan")] * 20) is None  # one value
+    with pytest.raises(ValueError, match=r"shop has 2 values, but there are 60"):
+        groups_of({"shop": [1, 2]})
     with pytest.raises(ValueError, match=r"numbers, or dates .* got 'soon'"):
-        group_summary(None, ["soon"] * 90, made_of)
+        groups_of(None, ["soon"] * 60)
 
 
 # ---- what can be taken along -------------------------------------------------------------------
@@ -303,6 +247,13 @@ def test_charts_are_saved_as_svg_and_csv(open_page):
         page.wait_for_timeout(300)  # no hand is quicker; what moves in is drawn again on the way
         ElementTree.fromstring(saved(page, name, "svg"))
         assert len(saved(page, name, "csv").splitlines()) > 3
+    page.click("#tab-words")
+    rows = csv.DictReader(io.StringIO(saved(page, "Words", "csv")))
+    shown = {row["word"]: float(row["difference in stars"]) for row in rows}
+    words = model[-1].word_effects(model[:-1].transform(texts[:60]))
+    names = model[0].get_feature_names_out()[words["column"]]
+    wanted = dict(zip(names, words["change"], strict=True))
+    assert {name: shown[name] for name in names} == pytest.approx(wanted, rel=1e-5, abs=1e-6)
     # Every chart of every view has its buttons.
     for view in ("topics", "words", "documents", "try", "fit"):
         page.click(f"#tab-{view}")
@@ -362,11 +313,12 @@ def test_codes_have_readable_labels_that_differ():
         "ad: Elective: Yes",
         "ad: Elective: No",
     ]
-    assert last_level("ad:a|Elective|Yes") == "Elective: Yes"
     assert readable(["rx:lisinopril", "note:x"]) == ["rx:lisinopril", "note:x"]
-    assert (
-        last_level(names[0]) == "Sepsis, pulmonary" and last_level("rx:lisinopril") == "lisinopril"
-    )
+    # Names of topics leave out the kind of a code; the first part of a time is none.
+    named = {"ad:a|Elective|Yes": "Elective: Yes", "rx:lisinopril": "lisinopril", "5:30": "5:30"}
+    for word, name in named.items():
+        assert short_name(word, readable([word])[0]) == name
+    assert short_name(names[0], readable(names)[0]) == "Sepsis, pulmonary"
     # What cannot be told apart by its levels gets a number, also one that is taken already.
     same = ["a|b|x" + "y" * 300, "a|b|x" + "y" * 301, "k:p|q|end of it", "k:p|q|q|end of it"]
     assert len(set(readable(same))) == 4
@@ -410,7 +362,7 @@ def test_intervals_of_counts_and_levels_are_shown_whole(open_page, kind):
 
 
 def test_no_text_is_cut_and_long_ones_are_shown_by_their_words(open_page, monkeypatch):
-    from topicfocus.report import summary
+    from topicfocus.report import explorer as summary
 
     _, texts, _ = case("regression")
     for name in ("PAGE_BUDGET", "SMALLEST_TEXTS"):

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from report_cases import KINDS, case
+from report_cases import KINDS, case, explorer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.linear_model import LogisticRegression
@@ -13,10 +13,10 @@ from sklearn.pipeline import make_pipeline
 
 from topicfocus import LDA, SLDARegressor
 from topicfocus.report import Explorer
+from topicfocus.report.explorer import Extras, summarise
 from topicfocus.report.inputs import read_inputs
 from topicfocus.report.labels import Labels
 from topicfocus.report.render import pack, unpack, unpack_texts
-from topicfocus.report.summary import Extras, summarise
 from topicfocus.report.words import evidence_needed
 
 
@@ -47,6 +47,22 @@ def test_arrays_survive_packing(kind):
     values = np.random.default_rng(0).integers(0, 100, 1001)
     np.testing.assert_array_equal(unpack(pack(values, kind)), values)
     assert len(unpack(pack([], kind))) == 0
+
+
+@pytest.mark.parametrize("kind", ["regression", "binary", "multiclass", "poisson", "ordinal"])
+def test_effects_are_those_of_the_model(kind):
+    made, estimator = explorer(kind, held_out=True).summary, case(kind).model[-1]
+    counts = case(kind).model[:-1].transform(case(kind).texts[:60])
+    table = estimator.topic_effects(counts, case(kind).target[:60])
+    for name in ("low", "high", "change", "lower", "upper"):
+        shown = made["effects"][name]
+        if shown is None:
+            assert table[name].isna().any()
+        else:
+            np.testing.assert_allclose(np.ravel(shown), table[name], rtol=1e-6, atol=1e-6)
+    change = unpack(made["words"]["effect"]).reshape(-1, len(made["predictors"]))
+    words = estimator.word_effects(counts)
+    np.testing.assert_allclose(change.ravel(), words["change"], rtol=1e-4, atol=1e-6)
 
 
 def test_figures_and_curves_of_classes_are_scikit_learns():
@@ -92,7 +108,7 @@ def test_words_know_their_target_and_why():
     wanted = np.sqrt(len(texts)) * np.corrcoef(root, target == "yes")[0, 1]
     assert z[v] == pytest.approx(wanted, abs=0.011)
     np.testing.assert_allclose(
-        unpack(summary["why"]["as_prediction"]), estimator.screening_statistic_, rtol=1e-3
+        unpack(summary["why"]["evidence"]), estimator.screening_statistic_, rtol=1e-3
     )
 
 
@@ -112,7 +128,7 @@ def test_the_costs_explain_which_words_were_kept(kind):
     # The documents of the page do not matter to it.
     few = Explorer(model, texts=texts[:9], target=target[:9]).summary["words"]["why"]
     np.testing.assert_allclose(unpack(few["needed"]), needed, rtol=1e-3)
-    assert few["prediction_cost"] == cost
+    assert few["cost"] == cost
 
 
 def test_targets_have_names():

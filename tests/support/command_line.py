@@ -139,14 +139,24 @@ def in_terminal(*args, **settings):
         os.close(slave)  # open until now: a terminal nobody has open is at its end
 
 
+def write_csv(path, header, rows):
+    """A CSV file with a header; returns its path."""
+    with open(path, "w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows([header, *rows])
+    return path
+
+
+def read_csv(path):
+    """The rows of a CSV file as dicts."""
+    with open(path, encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
 def write_reviews(path, n_docs=600, target="rating", seed=0, **options):
     """A CSV file of synthetic reviews with the columns id, text and stars."""
     from topicfocus.datasets import make_reviews
 
     reviews = make_reviews(n_docs, target=target, random_state=seed, **options)
-    with open(path, "w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["id", "text", "stars"])
-        for i, (text, value) in enumerate(zip(reviews.texts, reviews.target, strict=True)):
-            writer.writerow([i, text, f"{value:g}"])
-    return path
+    values = [f"{value:g}" for value in reviews.target]
+    rows = zip(range(n_docs), reviews.texts, values, strict=True)
+    return write_csv(path, ["id", "text", "stars"], rows)

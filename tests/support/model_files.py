@@ -115,11 +115,6 @@ def file_by_hand(model: Any, change: Callable[[Any, dict[str, np.ndarray]], None
     return altered(saved(model), change)
 
 
-def replace_array(arrays: dict[str, np.ndarray], attribute: str, value: np.ndarray) -> None:
-    (name,) = (name for name in arrays if name.endswith(f"-{attribute}.npy"))
-    arrays[name] = value
-
-
 def mutated(content: bytes, rng: np.random.Generator) -> bytes:
     """The file with a flipped bit, cut, or with another value in its header and a right digest."""
     values = [10**30, -1, 0, 1e308, None, "", "x", [], {}, {"$": "tuple", "value": []}, True, 2**62]

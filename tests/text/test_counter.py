@@ -16,7 +16,7 @@ from texts import documents
 
 from topicfocus import SLDARegressor, TokenCounter
 from topicfocus.corpus import make_corpus
-from topicfocus.text import buffers
+from topicfocus.text import sequences
 
 SENTENCES = [
     "The quick brown fox jumps over the lazy dog.",
@@ -39,8 +39,8 @@ def test_the_number_of_threads_and_the_size_of_chunks_change_nothing(monkeypatch
     expected = TokenCounter(**settings, n_jobs=1)
     counts = expected.fit_transform(texts)
     for chunk, n_jobs in ((1 << 23, 2), (5000, 1), (5000, 2), (5000, 5)):
-        monkeypatch.setattr(buffers, "CHUNK_BYTES", chunk)
-        monkeypatch.setattr(buffers, "_DOCUMENTS_AT_ONCE", 7)
+        monkeypatch.setattr(sequences, "CHUNK_BYTES", chunk)
+        monkeypatch.setattr(sequences, "_DOCUMENTS_AT_ONCE", 7)
         counter = TokenCounter(**settings, n_jobs=n_jobs)
         found = counter.fit_transform(texts)
         assert counter.vocabulary_ == expected.vocabulary_
@@ -130,7 +130,7 @@ def test_arrow_columns_of_every_kind(monkeypatch):
     with contextlib.suppress(pa.ArrowNotImplementedError):  # pyarrow 16 has views but makes none
         forms["view"] = whole[1:-1].cast(pa.string_view())
     for chunk in (1 << 23, 10):
-        monkeypatch.setattr(buffers, "CHUNK_BYTES", chunk)
+        monkeypatch.setattr(sequences, "CHUNK_BYTES", chunk)
         for name, form in forms.items():
             if name == "blocks" and chunk == 10:
                 continue
@@ -185,7 +185,7 @@ def test_wrong_documents():
 
 def test_texts_are_taken_only_as_they_are_needed(monkeypatch):
     """A stream of blocks is never read far ahead of what has been counted."""
-    monkeypatch.setattr(buffers, "CHUNK_BYTES", 100)
+    monkeypatch.setattr(sequences, "CHUNK_BYTES", 100)
     taken, alive = 0, []
 
     class Text(str):

@@ -476,7 +476,8 @@ def test_blocks_are_small_and_a_table_can_be_read_again(tmp_path, monkeypatch):
         assert [len(block) for block in table] == [10, 10, 5]
         assert table.rows.tolist() == list(range(1, 26))
         assert table.target == [str(i) for i in range(25)]
-    monkeypatch.setattr("topicfocus.text.tables.BLOCK_CHARACTERS", 12)
+    monkeypatch.setattr("topicfocus.text.formats.BATCH_CHARACTERS", 12)
+    monkeypatch.setattr("topicfocus.text.formats._FEW_ROWS", 5)
     assert len(list(table)) > 3
     counts = TokenCounter().fit_transform(table)
     assert counts.shape == (25, 25)

@@ -1,11 +1,10 @@
 """`class_weight` of a fit from a file: what is fitted, compared, judged, written and refused."""
 
-import csv
 import json
 
 import numpy as np
 import pytest
-from command_line import topicfocus
+from command_line import read_csv, topicfocus, write_csv
 
 import topicfocus as package
 from topicfocus import workflow
@@ -18,13 +17,9 @@ def data(tmp_path_factory):
     """One in five is of the class 1; the class is a number in the file."""
     reviews = package.datasets.make_reviews(300, random_state=0)
     rare = np.argsort(-reviews.target.astype(float), kind="stable")[:60]
-    path = tmp_path_factory.mktemp("data") / "r.csv"
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["text", "label"])
-        labels = np.isin(np.arange(300), rare).astype(int)
-        writer.writerows(zip(reviews.texts, labels, strict=True))
-    return path
+    labels = np.isin(np.arange(300), rare).astype(int)
+    rows = zip(reviews.texts, labels, strict=True)
+    return write_csv(tmp_path_factory.mktemp("data") / "r.csv", ["text", "label"], rows)
 
 
 def test_it_is_what_python_fits(data, tmp_path):
@@ -36,10 +31,8 @@ def test_it_is_what_python_fits(data, tmp_path):
     assert model.class_weight == {1: 3.5}
     result = json.loads((out / "metrics.json").read_text())
     assert result["settings"]["class_weight"] == {"1": 3.5}
-    with data.open(encoding="utf-8", newline="") as stream:
-        rows = list(csv.DictReader(stream))
-    with (out / "predictions.csv").open(encoding="utf-8", newline="") as stream:
-        parts = [row["part"] for row in csv.DictReader(stream)]
+    rows = read_csv(data)
+    parts = [row["part"] for row in read_csv(out / "predictions.csv")]
     train = [i for i, part in enumerate(parts) if part == "train"]
     counts = counter.transform([rows[i]["text"] for i in train])
     y = np.array([int(rows[i]["label"]) for i in train])

@@ -4,7 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from command_line import topicfocus, write_reviews
+from command_line import read_csv, topicfocus, write_csv, write_reviews
 
 from topicfocus import workflow
 
@@ -23,17 +23,11 @@ def test_without_a_regression(data, tmp_path):
     assert (out / "explorer.html").is_file()
 
 
-def test_worse_than_a_constant_is_said_and_written(tmp_path):
+def test_worse_than_a_constant_is_said_and_written(data, tmp_path):
     """Targets that have nothing to do with the texts, and a model that believes them."""
-    path = write_reviews(tmp_path / "r.csv", 240)
-    lines = path.read_text().splitlines()
-    header, column = lines[0], lines[0].split(",").index("stars")
-    rng, rows = np.random.default_rng(2), []
-    for line in lines[1:]:
-        cells = line.split(",")
-        cells[column] = f"{rng.normal():.3f}"
-        rows.append(",".join(cells))
-    path.write_text("\n".join([header, *rows]))
+    rng, rows = np.random.default_rng(2), read_csv(data)
+    noise = [(row["text"], f"{rng.normal():.3f}") for row in rows]
+    path = write_csv(tmp_path / "r.csv", ["text", "stars"], noise)
     with pytest.warns(UserWarning, match="worse than a constant does .RMSE"):
         found = workflow.fit_file(
             path, text="text", target="stars", model="slda", topics=20, baseline=False
@@ -42,12 +36,10 @@ def test_worse_than_a_constant_is_said_and_written(tmp_path):
     assert message.startswith("SLDARegressor predicts the held-out documents worse")
 
 
-def test_documents_without_words_are_counted(tmp_path, caplog):
-    path = write_reviews(tmp_path / "r.csv", 240)
-    lines = path.read_text().splitlines()
-    columns = lines[0].split(",")
-    row = ",".join("xyzzy" if name == "text" else "5" for name in columns)
-    path.write_text("\n".join([*lines, row, row.replace("xyzzy", "plugh"), ""]))
+def test_documents_without_words_are_counted(data, tmp_path, caplog):
+    rows = [(row["text"], row["stars"]) for row in read_csv(data)]
+    rows += [("xyzzy", "5"), ("plugh", "5")]
+    path = write_csv(tmp_path / "r.csv", ["text", "stars"], rows)
     with caplog.at_level("INFO", "topicfocus"):
         found = workflow.fit_file(path, text="text", target="stars", model="slda", baseline=False)
     assert found.summary["documents"]["empty"] == 2

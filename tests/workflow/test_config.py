@@ -1,17 +1,15 @@
 """One configuration: Python's arguments, options of the command line, keys of a TOML file."""
 
-import csv
 import dataclasses
 import os
 
 import pytest
-from command_line import topicfocus, write_reviews
+from command_line import read_csv, topicfocus, write_reviews
 
 from topicfocus import workflow
 from topicfocus.cli.parser import build_parser, make_config
-from topicfocus.config import FitConfig, TuneConfig, options_of
+from topicfocus.config import FitConfig, TuneConfig, config_text, options_of
 from topicfocus.workflow import read_config
-from topicfocus.workflow.config_file import config_text
 
 COLUMNS = ("--text", "text", "--target", "stars")
 
@@ -21,98 +19,59 @@ def data(tmp_path):
     return write_reviews(tmp_path / "r.csv", 160)
 
 
-#: A value of every option, as it is written on a command line.
+#: A value of every option as it is written on a command line, and as Python has it.
 GIVEN = {
-    "text": "body",
-    "target": "cost",
-    "kind": "count",
-    "covariates": "x,y z",
-    "weight": "w",
-    "exposure": "days",
-    "group": "who",
-    "out": "folder",
-    "overwrite": None,
-    "model": "pf-slda",
-    "topics": "7",
-    "inclusion_prior": "0.25",
-    "selection": "predictive",
-    "test_share": "0",
-    "baseline": None,
-    "remainder": None,
-    "stability": "5",
-    "seed": "3",
-    "class_weight": "spam=5,ham=1.5",
-    "cluster": "local",
-    "out_of_core": None,
-    "stop_words": "german",
-    "separator": ";",
-    "min_df": "0.1",
-    "max_df": "30",
-    "max_features": "150",
-    "phrases": None,
-    "ngrams": "1",
-    "min_length": "2",
-    "lowercase": None,
-    "drop_words": "film,not good",
-    "keep_words": "plot",
-    "format": "csv",
-    "delimiter": "|",
-    "encoding": "latin-1",
-    "skip_bad": None,
-    "vocabulary": "v.txt",
-    "sheet": "one",
-    "jobs": "2",
+    "text": ("body", "body"),
+    "target": ("cost", "cost"),
+    "kind": ("count", "count"),
+    "covariates": ("x,y z", ("x", "y z")),
+    "weight": ("w", "w"),
+    "exposure": ("days", "days"),
+    "group": ("who", "who"),
+    "out": ("folder", "folder"),
+    "overwrite": (None, True),
+    "model": ("pf-slda", "pf-slda"),
+    "topics": ("7", 7),
+    "inclusion_prior": ("0.25", 0.25),
+    "selection": ("predictive", "predictive"),
+    "test_share": ("0", 0.0),
+    "baseline": (None, False),
+    "remainder": (None, False),
+    "stability": ("5", 5),
+    "seed": ("3", 3),
+    "class_weight": ("spam=5,ham=1.5", {"spam": 5.0, "ham": 1.5}),
+    "cluster": ("local", "local"),
+    "out_of_core": (None, True),
+    "stop_words": ("german", "german"),
+    "separator": (";", ";"),
+    "min_df": ("0.1", 0.1),
+    "max_df": ("30", 30),
+    "max_features": ("150", 150),
+    "phrases": (None, False),
+    "ngrams": ("1", (1, 1)),
+    "min_length": ("2", 2),
+    "lowercase": (None, False),
+    "drop_words": ("film,not good", ("film", "not good")),
+    "keep_words": ("plot", ("plot",)),
+    "format": ("csv", "csv"),
+    "delimiter": ("|", "|"),
+    "encoding": ("latin-1", "latin-1"),
+    "skip_bad": (None, True),
+    "vocabulary": ("v.txt", "v.txt"),
+    "sheet": ("one", "one"),
+    "jobs": ("2", 2),
 }
 
 
 def test_every_option_of_fit_reaches_its_field():
-    arguments = ["fit", "a.csv", "b.csv"]
-    for name, value in GIVEN.items():
-        flag = {"lowercase": "keep-case"}.get(name, name)
-        if name in ("baseline", "phrases", "remainder"):
-            flag = f"no-{name}"
-        arguments += [f"--{flag.replace('_', '-')}", *([] if value is None else [value])]
     assert {one.name for one in options_of(FitConfig)} == {*GIVEN, "file"}
+    arguments = ["fit", "a.csv", "b.csv"]
+    for name, (text, value) in GIVEN.items():
+        flag = {"lowercase": "keep-case"}.get(name, f"no-{name}" if value is False else name)
+        arguments += [f"--{flag.replace('_', '-')}", *([] if text is None else [text])]
     found = make_config(build_parser().parse_args(arguments))
-    assert found == FitConfig(
-        file=("a.csv", "b.csv"),
-        text="body",
-        target="cost",
-        kind="count",
-        covariates=("x", "y z"),
-        weight="w",
-        exposure="days",
-        group="who",
-        out="folder",
-        overwrite=True,
-        model="pf-slda",
-        topics=7,
-        inclusion_prior=0.25,
-        test_share=0.0,
-        baseline=False,
-        remainder=False,
-        stability=5,
-        seed=3,
-        class_weight={"spam": 5.0, "ham": 1.5},
-        cluster="local",
-        out_of_core=True,
-        stop_words="german",
-        separator=";",
-        min_df=0.1,
-        max_df=30,
-        max_features=150,
-        phrases=False,
-        lowercase=False,
-        drop_words=("film", "not good"),
-        keep_words=("plot",),
-        format="csv",
-        delimiter="|",
-        encoding="latin-1",
-        skip_bad=True,
-        vocabulary="v.txt",
-        sheet="one",
-        jobs=2,
-    )
+    expected = {name: value for name, (_, value) in GIVEN.items()}
+    assert found == FitConfig(file=("a.csv", "b.csv"), **expected)
     found = make_config(
         build_parser().parse_args(["tune", "a.csv", "--topics", "2,4", "--shares", "0.1,0.2"])
     )
@@ -224,27 +183,20 @@ def test_a_fit_is_repeated_from_its_config(data, tmp_path):
     assert done.returncode == 0, done.stderr
     done = topicfocus("fit", "--config", tmp_path / "a" / "config.toml", "--out", tmp_path / "b")
     assert done.returncode == 0 and "warning" not in done.stderr
-    both = []
-    for name in ("a", "b"):
-        with (tmp_path / name / "predictions.csv").open(newline="") as stream:
-            both.append([float(row["prediction"]) for row in csv.DictReader(stream)])
+    both = [
+        [float(row["prediction"]) for row in read_csv(tmp_path / name / "predictions.csv")]
+        for name in ("a", "b")
+    ]
     assert both[0] == pytest.approx(both[1], rel=1e-5)
     texts = [(tmp_path / name / "config.toml").read_text() for name in ("a", "b")]
     assert texts[0] == texts[1]
 
 
-@pytest.mark.parametrize("name", ["topics", "stability", "jobs"])
-def test_numbers_that_are_too_large(name):
-    with pytest.raises(workflow.SettingError, match=f"`{name}` must be at most 10,000, got 1,0"):
-        FitConfig(file="r.csv", **{name: 1_000_000})
+def test_numbers_that_are_too_large():
+    with pytest.raises(workflow.SettingError, match="`jobs` must be at most 10,000, got 1,0"):
+        FitConfig(file="r.csv", jobs=1_000_000)
     with pytest.raises(workflow.SettingError, match="`topics` must be at most 10,000, got more"):
         TuneConfig(file="r.csv", topics=(3, 10**30))
-    done = topicfocus("fit", "none.csv", *COLUMNS, f"--{name}", 10**6)
+    done = topicfocus("fit", "none.csv", *COLUMNS, "--jobs", 10**6)
     assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
-    assert f"--{name} must be at most 10,000" in done.stderr
-
-
-def test_only_the_focused_model_has_a_remainder():
-    assert FitConfig(file="r.csv").has_remainder
-    assert not FitConfig(file="r.csv", remainder=False).has_remainder
-    assert not FitConfig(file="r.csv", model="pf-slda").has_remainder
+    assert "--jobs must be at most 10,000" in done.stderr

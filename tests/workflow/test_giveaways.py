@@ -1,14 +1,13 @@
 """Terms that identify a class, a group or a value are found; ordinary predictive words are not."""
 
-import csv
-
 import numpy as np
 import pytest
+from command_line import write_csv
 from scipy import sparse
 
 from topicfocus.datasets import make_reviews
 from topicfocus.workflow import fit_file
-from topicfocus.workflow.giveaways import find_giveaways, giveaway_messages
+from topicfocus.workflow.giveaways import find_giveaways
 
 WORDS = np.array(["awful", "digg", "film", "name", "rare"])
 
@@ -63,25 +62,14 @@ def test_frequent_classes_and_targets_of_one_value_are_no_reason():
     assert find_giveaways(X, WORDS, np.ones(1000)) == []
 
 
-def test_the_message_names_terms_and_remedy():
-    X, y, _ = counts()
-    found = find_giveaways(X, WORDS, y, ("bad", "good"))
-    (message,) = giveaway_messages(found, "drop them")
-    assert message.startswith("1 term occurs almost only in documents of one kind")
-    assert "'digg' (" in message and "100% of class 'good')" in message
-    assert message.endswith("drop them.")
-    assert giveaway_messages([], "drop them") == []
-
-
 def test_a_fit_warns(tmp_path):
     reviews = make_reviews(600, random_state=0)
     texts = [
         f"{text} postcount" if target > 5 else text
         for text, target in zip(reviews.texts, reviews.target, strict=True)
     ]
-    with (tmp_path / "r.csv").open("w", newline="") as stream:
-        label = np.where(reviews.target > 5, "good", "bad")
-        csv.writer(stream).writerows([("text", "liked"), *zip(texts, label, strict=True)])
+    label = np.where(reviews.target > 5, "good", "bad")
+    write_csv(tmp_path / "r.csv", ["text", "liked"], zip(texts, label, strict=True))
     how = {"text": "text", "target": "liked", "topics": 2, "inclusion_prior": 0.5}
     with pytest.warns(UserWarning, match="'postcount' .* of class 'good'.*`drop_words`"):
         outcome = fit_file(tmp_path / "r.csv", **how, baseline=False)

@@ -1,9 +1,8 @@
 """No group on both sides of the split; copies on both sides are told."""
 
-import csv
-
 import numpy as np
 import pytest
+from command_line import write_csv
 from scipy import sparse
 
 from topicfocus.datasets import make_reviews
@@ -59,14 +58,13 @@ def test_copies_are_found_by_their_counts():
 def patients(tmp_path_factory):
     """Three visits of each of 60 patients, all three with the same words and rating."""
     reviews = make_reviews(60, random_state=0)
+    rows = [
+        [text, stars, f"p{i}" if (i, visit) != (7, 0) else ""]
+        for visit in range(3)
+        for i, (text, stars) in enumerate(zip(reviews.texts, reviews.target, strict=True))
+    ]
     path = tmp_path_factory.mktemp("groups") / "visits.csv"
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["text", "stars", "patient"])
-        for visit in range(3):
-            for i, (text, stars) in enumerate(zip(reviews.texts, reviews.target, strict=True)):
-                writer.writerow([text, stars, f"p{i}" if (i, visit) != (7, 0) else ""])
-    return path
+    return write_csv(path, ["text", "stars", "patient"], rows)
 
 
 def test_fit_file_keeps_groups_together(patients, caplog):
@@ -93,16 +91,12 @@ def test_copies_on_both_sides_are_warned_of(patients):
 def test_near_duplicates_are_warned_of(tmp_path):
     """Each document twice, with a number of its own between the same words."""
     reviews = make_reviews(60, random_state=0)
-    path = tmp_path / "tickets.csv"
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["text", "stars"])
-        for i, (text, stars) in enumerate(
-            zip(reviews.texts * 2, [*reviews.target] * 2, strict=True)
-        ):
-            words = text.split()
-            words.insert(i % len(words), f"ticket{i:05d}x")
-            writer.writerow([" ".join(words), stars])
+    rows = []
+    for i, (text, stars) in enumerate(zip(reviews.texts * 2, [*reviews.target] * 2, strict=True)):
+        words = text.split()
+        words.insert(i % len(words), f"ticket{i:05d}x")
+        rows.append([" ".join(words), stars])
+    path = write_csv(tmp_path / "tickets.csv", ["text", "stars"], rows)
     with pytest.warns(UserWarning, match=r"[1-9]\d? of 24 held-out documents also appear"):
         fit_file(path, text="text", target="stars", topics=2)
 
@@ -115,9 +109,7 @@ def test_one_group_cannot_be_halved_and_that_is_found_before_the_fit(
     path = tmp_path / "two.csv"
     halves = [f"{row},{i % 2}" for i, row in enumerate(rows[1:])]
     path.write_text("\n".join([f"{rows[0]},half", *halves]))
-    monkeypatch.setattr(
-        "topicfocus.workflow.estimator.fit_estimator", lambda *_: pytest.fail("fitted")
-    )
+    monkeypatch.setattr("topicfocus.workflow.fit.fit_estimator", lambda *_: pytest.fail("fitted"))
     with pytest.raises(SettingError, match="cannot be halved"):
         fit_file(
             path, text="text", target="stars", group="half", topics=2, stability=2, test_share=0.5,

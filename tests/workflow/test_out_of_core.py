@@ -1,24 +1,13 @@
 """`fit --out-of-core`: counts in a temporary folder give the model of memory, and leave nothing."""
 
-import csv
 import json
 
 import numpy as np
 import pytest
-from command_line import topicfocus
+from command_line import read_csv, write_reviews
 
 from topicfocus import counts
-from topicfocus.datasets import make_reviews
 from topicfocus.workflow import fit_file
-
-
-def write(path, n=240, seed=0):
-    reviews = make_reviews(n, random_state=seed)
-    with open(path, "w", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(["text", "stars"])
-        writer.writerows(zip(reviews.texts, reviews.target, strict=True))
-    return path
 
 
 def fit(path, **more):
@@ -38,7 +27,7 @@ def nothing_in_memory(monkeypatch):
 
 
 def test_the_model_is_that_of_memory(tmp_path, nothing_in_memory, caplog):
-    path = write(tmp_path / "reviews.csv")
+    path = write_reviews(tmp_path / "reviews.csv", 240)
     with caplog.at_level("INFO", "topicfocus"):
         stored = fit(path, out_of_core=True, out=tmp_path / "o")
     agree(stored, fit(path))
@@ -47,16 +36,18 @@ def test_the_model_is_that_of_memory(tmp_path, nothing_in_memory, caplog):
 
 
 def test_several_files_and_json_lines(tmp_path, nothing_in_memory):
-    first, second = write(tmp_path / "a.csv"), write(tmp_path / "b.csv", 100, 1)
+    first, second = (
+        write_reviews(tmp_path / "a.csv", 240),
+        write_reviews(tmp_path / "b.csv", 100, seed=1),
+    )
     agree(fit([first, second], out_of_core=True), fit([first, second]))
     lines = tmp_path / "reviews.jsonl"
-    with open(first, newline="") as rows, open(lines, "w") as stream:
-        stream.writelines(json.dumps(row) + "\n" for row in csv.DictReader(rows))
+    lines.write_text("\n".join(map(json.dumps, read_csv(first))))
     agree(fit(lines, out_of_core=True), fit(first))
 
 
 def test_large_files_go_to_a_folder_by_themselves(tmp_path, monkeypatch, caplog):
-    path = write(tmp_path / "reviews.csv", 100)
+    path = write_reviews(tmp_path / "reviews.csv", 100)
     assert not counts.counts_folder_needed([path])
     monkeypatch.setattr(counts, "available_memory", lambda: 5.0 * path.stat().st_size - 1)
     assert counts.counts_folder_needed([path]) and counts.counts_folder_needed([tmp_path])
@@ -73,11 +64,3 @@ def test_nothing_is_left_after_an_error(tmp_path):
     with pytest.raises(ValueError, match="empty vocabulary"):
         fit(path, out_of_core=True, out=tmp_path / "o")
     assert [p.name for p in tmp_path.iterdir()] == ["reviews.csv"]
-
-
-def test_the_command(tmp_path):
-    path = write(tmp_path / "reviews.csv")
-    how = ("--text", "text", "--target", "stars", "--topics", "2", "--out-of-core")
-    done = topicfocus("fit", path, *how, "--out", tmp_path / "o")
-    assert done.returncode == 0, done.stderr
-    assert (tmp_path / "o" / "explorer.html").exists()

@@ -1,12 +1,11 @@
 """Pages made from files: which documents they show, and with which columns."""
 
-import csv
 import json
 import re
 
 import numpy as np
 import pytest
-from command_line import write_reviews
+from command_line import read_csv, write_csv, write_reviews
 
 from topicfocus import workflow
 from topicfocus.report.render import unpack_texts
@@ -17,17 +16,11 @@ def fitted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("fitted")
     data = write_reviews(folder / "r.csv", 240)
     outcome = workflow.fit_file(data, text="text", target="stars", topics=3, out=folder / "o")
-    with open(data, newline="", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    return outcome.folder, rows
+    return outcome.folder, read_csv(data)
 
 
 def write(path, rows):
-    with open(path, "w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, fieldnames=rows[0])
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
+    return write_csv(path, list(rows[0]), [row.values() for row in rows])
 
 
 def summary_of(page):
@@ -40,8 +33,7 @@ def summary_of(page):
 def test_the_page_has_the_effects_that_are_printed(fitted):
     """Those of held-out documents, in topics.csv as on the page, which are two views of one fit."""
     folder, _ = fitted
-    with open(folder / "topics.csv", newline="", encoding="utf-8") as file:
-        written = list(csv.DictReader(file))
+    written = read_csv(folder / "topics.csv")
     effects = summary_of(folder / "explorer.html")["effects"]
     for name in ("low", "high", "change", "estimate", "lower", "upper"):
         shown = [effects[name][int(row["component"])][0] for row in written]
@@ -85,10 +77,10 @@ def test_groups_of_several_files(fitted, tmp_path):
     assert dict(zip(found["labels"], found["n"], strict=True)) == {"one": 50, "two": 30}
 
 
-@pytest.mark.parametrize("stars", ["5", ""])
+@pytest.mark.parametrize("stars", [{"stars": "5"}, {"stars": ""}, {}])
 def test_documents_of_one_rating_or_without_any(fitted, tmp_path, stars):
     folder, rows = fitted
-    data = write(tmp_path / "same.csv", [{**row, "stars": stars} for row in rows[:40]])
+    data = write(tmp_path / "same.csv", [{"text": row["text"], **stars} for row in rows[:40]])
     page = tmp_path / "page.html"
     assert workflow.report_file(folder, data, out=page)["documents"] == 40
     actual = summary_of(page)["documents"].get("actual")

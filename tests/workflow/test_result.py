@@ -1,11 +1,11 @@
 """`topicfocus.fit`: from a DataFrame, from texts, from a file, to one `Result`."""
 
-import csv
 import json
 
 import numpy as np
 import pandas as pd
 import pytest
+from command_line import read_csv
 from command_line import topicfocus as command
 
 import topicfocus
@@ -49,8 +49,7 @@ def test_topics_have_the_same_numbers_everywhere(frame, result, tmp_path):
     effects = result.effects()
     assert effects["topic"].tolist() == [1, 2, 3]
     np.testing.assert_allclose(effects["change"], result.topics["change"])
-    with (folder / "topics.csv").open(newline="") as stream:
-        written = list(csv.DictReader(stream))
+    written = read_csv(folder / "topics.csv")
     assert [row["words"] for row in written] == result.topics["words"].tolist()
     model = result.model
     for number, component in zip(result.topics["topic"], result.topics["component"], strict=True):

@@ -1,6 +1,5 @@
 """What is written: complete or not at all, and nothing of anybody else is replaced."""
 
-import csv
 import errno
 import json
 import os
@@ -8,7 +7,7 @@ import shutil
 from dataclasses import replace
 
 import pytest
-from command_line import topicfocus, write_reviews
+from command_line import read_csv, topicfocus, write_reviews
 
 from topicfocus import workflow
 from topicfocus.workflow.write import (
@@ -44,11 +43,6 @@ def contents(folder):
     return {p.name: p.read_bytes() for p in folder.iterdir() if p.is_file()}
 
 
-def rows_of(path):
-    with open(path, encoding="utf-8", newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
 def test_the_folder_is_the_outcome(outcome):
     assert sorted(p.name for p in outcome.folder.iterdir()) == list(outcome.written)
     assert [p.name for p in outcome.folder.parent.iterdir()] == ["o"]
@@ -58,7 +52,7 @@ def test_the_folder_is_the_outcome(outcome):
 
 
 def test_topics_and_words_as_tables(outcome):
-    topics, words = (rows_of(outcome.folder / name) for name in ("topics.csv", "words.csv"))
+    topics, words = (read_csv(outcome.folder / name) for name in ("topics.csv", "words.csv"))
     found = outcome.summary["topics"]
     assert [int(row["topic"]) for row in topics] == [t["topic"] for t in found]
     assert [row["words"].split() for row in topics] == [t["words"] for t in found]
@@ -166,16 +160,6 @@ def test_links_beside_a_result_are_not_followed(data, tmp_path):
     done = topicfocus("fit", data, *OPTIONS, "--out", tmp_path / "dangling", "--overwrite")
     assert done.returncode == 1 and "is not a folder" in done.stderr
     assert not (tmp_path / "nowhere").exists()
-
-
-def test_a_name_that_is_too_long_is_refused_before_the_fit(data, tmp_path):
-    long = tmp_path / f"{'x' * 245}.csv"
-    shutil.copy(data, long)
-    done = topicfocus("fit", long, *OPTIONS, cwd=tmp_path)  # 245 characters and -topics
-    assert done.returncode == 0 or "File name too long" in done.stderr
-    done = topicfocus("fit", data, *OPTIONS, "--out", tmp_path / ("y" * 256))
-    assert done.returncode == 1 and "File name too long" in done.stderr
-    assert "Fitting" not in done.stderr
 
 
 def test_nothing_is_left_after_an_error(tmp_path):

@@ -21,6 +21,10 @@ log = logging.getLogger(__name__)
 
 #: Columns of a pipe or a file, where 80 would fold every line.
 PIPE_WIDTH = 110
+#: Parts of a result that contain words.
+_PARTS = ("topics", "words", "stability")
+#: What a code with levels looks like ("dx:renal|failure"); `report.labels` says what it is.
+_LEVELS = re.compile(r"\||\S/\S.*\S/\S")
 #: Settings whose option has another name.
 _FLAGS = {
     one.name: one.metadata["flag"] or one.name.replace("_", "-")
@@ -45,15 +49,31 @@ def open_streams() -> None:
             stream.reconfigure(errors="replace")
 
 
-def printable_values(value: Any) -> Any:
-    """A result in which all strings are printable, keys included."""
+def mapped(value: Any, change: Callable[[str], str]) -> Any:
+    """A result with a function of all its strings, keys included."""
     if isinstance(value, str):
-        return printable(value)
+        return change(value)
     if isinstance(value, dict):
-        return {printable_values(k): printable_values(v) for k, v in value.items()}
+        return {mapped(k, change): mapped(v, change) for k, v in value.items()}
     if isinstance(value, list):
-        return [printable_values(v) for v in value]
+        return [mapped(v, change) for v in value]
     return value
+
+
+def shown_values(result: dict[str, Any]) -> dict[str, Any]:
+    """A result with printable strings, and with labels instead of codes with several levels."""
+    result = mapped(result, printable)
+    parts = {name: result[name] for name in _PARTS if name in result}
+    found: dict[str, str] = {}
+    mapped(parts, lambda name: found.setdefault(name, name))
+    classes = result.get("target", {}).get("classes") or ()
+    names = [name for name in found if name not in classes]
+    if not any(map(_LEVELS.search, names)):
+        return result
+    from topicfocus.report.labels import readable
+
+    labels = dict(zip(names, readable(names), strict=True))
+    return {**result, **mapped(parts, lambda name: labels.get(name, name))}
 
 
 def as_options(message: str) -> str:
@@ -142,46 +162,3 @@ class ResultStream:
 
     def write(self, text: str) -> int:
         return sys.stdout.write(_json(text) if self._as_json else self._clean(text))
-
-
-# ---- labels of codes -----------------------------------------------------------------------------
-
-
-#: Entries of a result that hold words, in lists, in records, or as the keys of a dict.
-_HOLD_WORDS = frozenset(
-    ("words", "word", "context", "kept_examples", "dropped_examples", "raises", "lowers")
-)
-#: Parts of a result that have such entries.
-_PARTS = ("topics", "words", "stability")
-#: What a code with levels looks like ("dx:renal|failure"); `report.labels` says what it is.
-_LEVELS = re.compile(r"\||\S/\S.*\S/\S")
-
-
-def with_labels(result: dict[str, Any]) -> dict[str, Any]:
-    """A result with the words of its topics as labels; itself where no word is such a code."""
-    names: dict[str, str] = {}
-    _map_words(result, lambda word: names.setdefault(word, word))
-    if not any(_LEVELS.search(name) for name in names):
-        return result
-    from topicfocus.report.labels import readable
-
-    labels = dict(zip(names, readable(list(names)), strict=True))
-    return _map_words(result, labels.__getitem__)
-
-
-def _map_words(result: dict[str, Any], label: Callable[[str], str]) -> dict[str, Any]:
-    """A result with a function of every word in the parts that hold words."""
-    out = {**result, **{n: _mapped(result[n], label, False) for n in _PARTS if n in result}}
-    words = out.get("words")
-    if words is not None and "kept" not in words:  # of an explanation: amounts by words
-        out["words"] = {label(word): amount for word, amount in words.items()}
-    return out
-
-
-def _mapped(value: Any, label: Callable[[str], str], inside: bool) -> Any:
-    """`inside`: the value stands where words do. Other texts ("class") are no words."""
-    if isinstance(value, dict):
-        return {name: _mapped(v, label, name in _HOLD_WORDS) for name, v in value.items()}
-    if isinstance(value, list):
-        return [_mapped(one, label, inside) for one in value]
-    return label(value) if inside and isinstance(value, str) else value

@@ -93,10 +93,10 @@ def _abandon_stdout() -> None:
 
 
 def fit(args: argparse.Namespace) -> None:
+    config = make_config(args, progress=not args.quiet, **_stop_words(args))
     from topicfocus.workflow.fit import run
     from topicfocus.workflow.write import default_folder
 
-    config = make_config(args, progress=not args.quiet, **_stop_words(args))
     if not config.paths:
         raise SettingError("name a file to read: topicfocus fit FILE, or file in the --config.")
     if config.out is None:
@@ -140,9 +140,9 @@ def show(args: argparse.Namespace) -> None:
 
 def demo(args: argparse.Namespace) -> None:
     """Real reviews if they are installed, simulated ones otherwise."""
+    config = make_config(args, progress=not args.quiet)
     from topicfocus.workflow.demo import find_reviews, run_demo
 
-    config = make_config(args, progress=not args.quiet)
     file = find_reviews() if config.data != "synthetic" else None
     if file is None and config.data == "imdb":
         raise ImportError(
@@ -190,9 +190,9 @@ def explain(args: argparse.Namespace) -> None:
     if args.json:
         print_json(result)
     else:
-        from topicfocus.cli.explanation import show
+        from topicfocus.cli.show import show_explanation
 
-        show(result, saved.settings.get("target") or "prediction")
+        show_explanation(result, saved.settings.get("target") or "prediction")
 
 
 def report(args: argparse.Namespace) -> None:

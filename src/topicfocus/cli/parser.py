@@ -23,6 +23,7 @@ from topicfocus.config import (
     converted,
     help_of,
     options_of,
+    read_config,
 )
 
 #: The configuration of each command, whose docstring is its help.
@@ -168,8 +169,6 @@ def make_config(args: argparse.Namespace, **more: Any) -> Any:
     given = {one.name: getattr(args, one.name) for one in options_of(kind) if one.name in args}
     settings: dict[str, Any] = {}
     if getattr(args, "config", None) is not None:
-        from topicfocus.workflow.config_file import read_config
-
         settings = read_config(args.config)
         if kind is TuneConfig:  # what is chosen here is not taken from a file
             settings = {k: v for k, v in settings.items() if k not in ("topics", "inclusion_prior")}

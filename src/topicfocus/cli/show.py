@@ -1,15 +1,19 @@
-"""Show the result of a fit on a terminal. Words and labels come from strangers: never as markup."""
+"""Show the result of a fit, and the explanation of a text, on a terminal.
+
+Words and labels come from strangers: never as markup.
+"""
 
 from __future__ import annotations
 
 import shlex
 from typing import Any
 
+import numpy as np
 from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from topicfocus.cli.console import as_options, printable_values, result_console, with_labels
+from topicfocus.cli.console import as_options, printable, result_console, shown_values
 from topicfocus.workflow import sentences
 
 #: Columns of the text picture of a search, and columns that the table beside it takes.
@@ -18,11 +22,13 @@ _PICTURE, _BESIDE = 25, 74
 _WORDS = 12
 #: Pairs of interchangeable words, in the same place.
 _PAIRS = 5
+#: Dropped words of an explained text, and its most probable classes, of more than two.
+_LISTED, _CLASSES = 10, 3
 
 
 def show(summary: dict[str, Any], folder: Any = None) -> None:
     """Topics, words, held-out metrics; and what to do next with the folder, if there is one."""
-    console, summary = result_console(), with_labels(printable_values(summary))
+    console, summary = result_console(), shown_values(summary)
     console.print()
     _lines(console, [sentences.headline(summary)], style="bold")
     if "tuning" in summary:
@@ -270,3 +276,125 @@ def _interval(topic: dict[str, Any]) -> str:
 
 def _number(value: float | None) -> str:
     return "-" if value is None else f"{value:.2f}"
+
+
+# ---- the explanation of a text -------------------------------------------------------------------
+
+
+def show_explanation(result: dict[str, Any], name: str) -> None:
+    """For a person: the text with its words coloured (or marked), then amounts that add up."""
+    console = result_console()
+    result, name = shown_values(result), printable(name)
+    console.print(_first_line(result, name))
+    if result["few_words"]:
+        console.print(Text(_few_words(result), style="yellow"))
+    console.print()
+    console.print(coloured(result, console.is_terminal and not console.no_color))
+    console.print()
+    console.print(_amounts(result))
+
+
+def _few_words(result: dict[str, Any]) -> str:
+    n = result["relevant_words"]
+    verb = "is" if n == 1 else "are"
+    which = "none of its words is" if n == 0 else f"only {n} of its words {verb}"
+    dropped = result["dropped_words"]
+    known = ""
+    if dropped:
+        shown = ", ".join(dropped[:_LISTED]) + (", ..." if len(dropped) > _LISTED else "")
+        known = f" Known, but not relevant to the target: {shown}."
+    return (
+        f"Few relevant words: {which} in the topics, so the prediction is near that of a document "
+        f"without words.{known}"
+    )
+
+
+def _first_line(result: dict[str, Any], name: str) -> Any:
+    """The prediction: a number with its interval, or the likeliest classes."""
+    prediction = result["prediction"]
+    line = Text(f"{name}: ")
+    line.append(_value(prediction["prediction"]), style="bold")
+    if "low" in prediction:
+        low, high = _value(prediction["low"]), _value(prediction["high"])
+        where = f"from {low} to {high}" if low != high else low
+        line.append(f", probably (80%) {where}", style="dim")
+        return line
+    likely = sorted(
+        (
+            (p, key.removeprefix("probability_"))
+            for key, p in prediction.items()
+            if key.startswith("probability_")
+        ),
+        reverse=True,
+    )
+    shown = likely if len(likely) == 2 else likely[:_CLASSES]
+    for p, label in shown:
+        line.append(f"   P({label}) = {sentences.percentage(p)}", style="dim")
+    return line
+
+
+def coloured(result: dict[str, Any], colours: bool) -> Any:
+    """The text: green words raise the prediction and red ones lower it, the more the stronger.
+
+    Without a terminal, or with NO_COLOR, the amounts stand behind the words instead.
+    """
+    text, out, end = result["text"].rstrip(), Text(), 0
+    largest = max((abs(s["amount"]) for s in result["spans"]), default=1.0) or 1.0
+    for span in result["spans"]:
+        if span["stop"] > len(text):
+            break
+        out.append(text[end : span["start"]])
+        word = text[span["start"] : span["stop"]]
+        amount, end = span["amount"], span["stop"]
+        if not colours:
+            out.append(f"{word}[{amount:+.2g}]")
+            continue
+        colour = "green" if amount > 0 else "red"
+        strong = abs(amount) / largest
+        # Underlined as well, for those who do not tell red from green.
+        style = f"bold reverse {colour}" if strong > 0.66 else f"bold {colour}"
+        style = style if strong > 0.25 else colour
+        out.append(word, style=f"{style} underline" if amount < 0 else style)
+    out.append(text[end:])
+    return out
+
+
+def _amounts(result: dict[str, Any]) -> Any:
+    table = Table(
+        title=Text(f"What adds to the {result['explained']}"),
+        box=box.SIMPLE_HEAD,
+        show_header=False,
+        title_justify="left",
+        title_style="italic",
+    )
+    table.add_column("")
+    table.add_column("", justify="right", no_wrap=True)
+    number = sentences.explanation_number(result)
+    rows, topics = sentences.explanation_rows(result)
+    table.add_row(rows[0][0], sentences.signed(number(result["base"])))
+    _add_rows(table, rows[1:], number)
+    table.add_section()
+    table.add_row("together", sentences.signed(number(result["total"])), style="bold")
+    if not np.isclose(result["total"], result["after"]):  # on another scale than the target
+        what, shown = (
+            ("probability", sentences.percentage) if result["probability"] else ("expected", _value)
+        )
+        ends = f"{shown(result['before'])} → {shown(result['after'])}"
+        table.add_row(f"{what}, without words and with them", ends, style="bold")
+    table.add_section()
+    table.add_row("what the words add, by topic", "")
+    _add_rows(table, topics, number)
+    return table
+
+
+def _add_rows(table: Any, rows: list[sentences.Row], number: Any) -> None:
+    for name, amount in rows:
+        if amount is None:
+            table.add_row(Text(name, style="dim"), "")
+        else:
+            colour = "green" if amount > 0 else "red"
+            table.add_row(Text(name), Text(sentences.signed(number(amount)), style=colour))
+
+
+def _value(value: Any) -> str:
+    return f"{value:.3g}" if isinstance(value, (float, np.floating)) else str(value)

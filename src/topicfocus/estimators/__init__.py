@@ -6,9 +6,13 @@ from topicfocus.estimators.focused import (
     PCSLDAClassifier,
     PCSLDARegressor,
 )
-from topicfocus.estimators.lda import LDA
-from topicfocus.estimators.pfslda import PFSLDAClassifier, PFSLDARegressor
-from topicfocus.estimators.slda import SLDAClassifier, SLDARegressor
+from topicfocus.estimators.joint import (
+    LDA,
+    PFSLDAClassifier,
+    PFSLDARegressor,
+    SLDAClassifier,
+    SLDARegressor,
+)
 from topicfocus.estimators.storage import register_all
 
 __all__ = [

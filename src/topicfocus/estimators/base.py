@@ -24,11 +24,11 @@ from topicfocus.counts import is_dask
 from topicfocus.estimators import effects
 from topicfocus.estimators.arguments import (
     check_choice,
+    check_columns,
     check_count,
     labels_for_each,
     read_weight,
 )
-from topicfocus.estimators.columns import check_columns
 from topicfocus.estimators.corrections import with_merged, with_names
 from topicfocus.estimators.documents import (
     Documents,
@@ -63,8 +63,25 @@ from topicfocus.interrupts import keyboard_interrupts
 from topicfocus.persistence import save
 
 
-def _drops_words(model: TopicModel) -> bool:
-    return hasattr(type(model), "background_")
+class WordSelection:
+    """Attributes of the models that select words."""
+
+    inclusion_ = FittedAttribute(
+        lambda f: f.inclusion,
+        "φ, the probability of being relevant; 0 or 1 in focused models.",
+    )
+    selected_words_ = FittedAttribute(
+        lambda f: f.selected_words, "Words that are kept; in pf-sLDA those with φ > ½."
+    )
+    inclusion_prior_ = FittedAttribute(
+        lambda f: f.inclusion_prior, "Fraction of relevant tokens, as given or as chosen."
+    )
+    inclusion_path_ = FittedAttribute(lambda f: f.shares, "Fractions compared.")
+    background_ = FittedAttribute(lambda f: f.state.background, "π, of the words of no topic.")
+
+
+def _selects_words(model: TopicModel) -> bool:
+    return isinstance(model, WordSelection)
 
 
 def has_targets(model: Any) -> bool:
@@ -144,16 +161,16 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         X: Any,
         y: Any = None,
         options: FitOptions = FitOptions(),  # noqa: B008 - frozen
-        validation: Mapping[str, Any] | None = None,
         **arrays: Any,
     ):
         """Read and check all arguments of `fit`, then fit."""
+        validation = {name: arrays.pop(name) for name in list(arrays) if name.endswith("_val")}
         corpus = self._read_counts(X, reset=True)
         documents, targets = read_training(corpus, y, self._make_targets, **arrays)
         validation_documents = None
         if targets is not None:
             documents = self._weight_classes(documents, targets)
-            validation_documents = read_validation(targets, corpus.n_words, **(validation or {}))
+            validation_documents = read_validation(targets, corpus.n_words, **validation)
         warn_of_empty(documents, type(self).__name__)
         trainer = self._trainer(corpus.n_words)
         fitted, last = trainer.fit(documents, targets, validation_documents, options)
@@ -449,7 +466,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         check_is_fitted(self)
         return reciprocal_ranks(self._word_scores(order))
 
-    @available_if(_drops_words)
+    @available_if(_selects_words)
     def context_words(self, n: int = 10, vocabulary: Any = None) -> list[list[str]]:
         """Dropped words that documents of a topic use more than other documents.
 
@@ -594,9 +611,8 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
 
     def _probabilities(self, documents: Documents) -> list[np.ndarray]:
         """P(y = label) of every target."""
-        fitted = self.fitted_
-        predictor = fitted.predictors(documents, n_jobs=self.n_jobs)
-        return fitted.target_model.probabilities(fitted.state.family, predictor)
+        predictor = self.fitted_.predictors(documents, n_jobs=self.n_jobs)
+        return [part.probabilities(predictor) for part in self.fitted_.parts]
 
     def _weighted_documents(
         self, X: Any, exposure: Any, covariates: Any, sample_weight: Any, y: Any = None

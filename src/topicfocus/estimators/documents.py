@@ -10,7 +10,8 @@ import numpy as np
 
 from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.estimators.arguments import read_covariates, read_groups, read_weight
-from topicfocus.estimators.targets import TargetModel, target_columns
+from topicfocus.estimators.scaling import CovariateScaling
+from topicfocus.estimators.targets import TargetModel, check_values, target_columns
 from topicfocus.model import Problem, make_problem
 from topicfocus.passes import dot
 
@@ -89,58 +90,65 @@ def read_training(
     columns = target_columns(y, n)
     targets = make_targets(columns, weights)
     values = read_covariates(covariates, n, None)
-    targets = targets.with_covariates(values, weights)
+    if values is not None:
+        targets = replace(targets, covariates=CovariateScaling.estimate(values, weights))
     # The label of a document of weight 0 may occur in no other document.
     if np.any(weights == 0):
         columns = [np.where(weights > 0, c, np.full(n, None, dtype=object)) for c in columns]
     target = targets.encode_columns(columns)
     if is_batch:
         check_differences(target, weights)
-    documents = Documents(
-        corpus,
-        targets.scale(target),
-        weight,
-        targets.offset(exposure, n),
-        targets.scaled_covariates(values),
-        read_groups(groups, n),
-    )
+    documents = _scaled(corpus, targets, targets.scale(target), weight, exposure, values)
+    documents = replace(documents, group=read_groups(groups, n))
     return documents.drop_zero_weight(allow_empty=is_batch), targets
+
+
+def _scaled(
+    corpus: Corpus,
+    targets: TargetModel,
+    target: np.ndarray,
+    weight: np.ndarray | None,
+    exposure: Any,
+    covariates: np.ndarray | None,
+    suffix: str = "",
+) -> Documents:
+    """Documents of scaled targets, whose covariates are scaled here."""
+    offset = targets.offset(exposure, corpus.n_docs, f"exposure{suffix}")
+    if covariates is not None:
+        covariates = targets.covariates.scale(covariates)
+    return Documents(corpus, target, weight, offset, covariates)
 
 
 def read_validation(
     targets: TargetModel,
     n_words: int,
     *,
-    X: Any = None,
-    y: Any = None,
-    sample_weight: Any = None,
-    exposure: Any = None,
-    covariates: Any = None,
+    X_val: Any = None,
+    y_val: Any = None,
+    sample_weight_val: Any = None,
+    exposure_val: Any = None,
+    covariates_val: Any = None,
 ) -> Documents | None:
     """Validation documents given by the user, encoded and scaled as the training documents."""
-    if (X is None) != (y is None):
+    if (X_val is None) != (y_val is None):
         raise ValueError("Give both X_val and y_val, or neither.")
-    if X is None:
-        if any(part is not None for part in (sample_weight, exposure, covariates)):
+    if X_val is None:
+        if any(part is not None for part in (sample_weight_val, exposure_val, covariates_val)):
             raise ValueError("sample_weight_val and the like belong to X_val, which was not given.")
         return None
-    corpus = make_corpus(X, name="X_val", allow_empty=True, fractions=True)
+    corpus = make_corpus(X_val, name="X_val", allow_empty=True, fractions=True)
     if corpus.n_words != n_words:
         raise ValueError(f"X_val has {corpus.n_words} features, but X has {n_words}.")
     n = corpus.n_docs
-    target = targets.encode(y, "y_val", n)
+    target = targets.encode(y_val, "y_val", n)
     for coding, column in zip(targets.codings, target.T, strict=True):
         known = column[np.isfinite(column)]
         if len(known) == 0 or (coding.labels is not None and np.ptp(known) == 0):
             raise ValueError("y_val has one class only: no choice can be made on it.")
-    values = read_covariates(covariates, n, targets.n_covariates, "covariates_val")
-    return Documents(
-        corpus,
-        targets.scale(target, "y_val"),
-        read_weight(sample_weight, n, "sample_weight_val"),
-        targets.offset(exposure, n, "exposure_val"),
-        targets.scaled_covariates(values),
-    )
+    values = read_covariates(covariates_val, n, targets.n_covariates, "covariates_val")
+    target = targets.scale(target, "y_val")
+    weight = read_weight(sample_weight_val, n, "sample_weight_val")
+    return _scaled(corpus, targets, target, weight, exposure_val, values, "_val")
 
 
 def read_batch(
@@ -155,31 +163,22 @@ def read_batch(
     """Documents of a later batch of `partial_fit`, and the targets with updated ranges."""
     n = corpus.n_docs
     weight = read_weight(sample_weight, n)
-    columns = target_columns(y, n)
-    if not targets.has_classes:
-        targets.check_numbers(columns)
-    target = targets.encode_columns(columns)
+    target = targets.encode(y, n_docs=n)
+    for coding, codes in zip(targets.codings, target.T, strict=True):
+        check_values(coding.family, codes, np.isfinite(codes))
     values = read_covariates(covariates, n, targets.n_covariates)
-    documents = Documents(
-        corpus,
-        targets.scale(target, "y"),
-        weight,
-        targets.offset(exposure, n),
-        targets.scaled_covariates(values),
-    )
+    documents = _scaled(corpus, targets, targets.scale(target, "y"), weight, exposure, values)
     targets = targets.with_values(target, documents.weights)
     return documents.drop_zero_weight(allow_empty=True), targets
 
 
 def check_differences(target: np.ndarray, weight: np.ndarray) -> None:
     """Raise an error if a target of the first batch is constant."""
-    for column in target[weight > 0].T:
-        known = column[np.isfinite(column)]
-        if len(known) == 0 or np.ptp(known) == 0:
-            raise ValueError(
-                "The first batch must contain two or more different targets (two or more classes): "
-                "make it larger, or shuffle the documents."
-            )
+    if not _varies(target[weight > 0]):
+        raise ValueError(
+            "The first batch must contain two or more different targets (two or more classes): "
+            "make it larger, or shuffle the documents."
+        )
 
 
 # ---- training and validation documents -----------------------------------------------------------
@@ -203,11 +202,15 @@ def split_validation(
     weight = documents.weights
     target = documents.target
     assert target is not None
+    strata = _strata(target, targets)
     if documents.group is not None:
-        return _whole_groups(documents.group, target, weight, targets, share, rng)
+        held = choose_groups(documents.group, strata, weight, share, rng)[documents.group]
+        if not (_varies(target[held]) and _varies(target[~held])):
+            return everyone, everyone
+        return everyone[~held], everyone[held]
     hashes = _hashes(documents, target, rng, rng if of_targets is None else of_targets)
     held = np.zeros(len(everyone), dtype=bool)
-    for group in _strata(target, targets):
+    for group in strata:
         group = group[weight[group] > 0]
         # The trailing digits, so that similar documents are not neighbours in this order.
         order = group[np.argsort(np.modf(np.abs(hashes[group]) * 1e4)[0], kind="stable")]
@@ -252,21 +255,6 @@ def make_folds(
         left, documents = left[rest], documents.rows(rest)
     everyone = np.arange(len(used))
     return [(used[np.setdiff1d(everyone, part)], used[part]) for part in [*parts, left]]
-
-
-def _whole_groups(
-    group: np.ndarray,
-    target: np.ndarray,
-    weight: np.ndarray,
-    targets: TargetModel,
-    share: float,
-    rng: np.random.Generator,
-) -> tuple[np.ndarray, np.ndarray]:
-    everyone = np.arange(len(group))
-    held = choose_groups(group, _strata(target, targets), weight, share, rng)[group]
-    if not all(_varies(target[part]) for part in (~held, held)):
-        return everyone, everyone
-    return everyone[~held], everyone[held]
 
 
 def choose_groups(
@@ -343,8 +331,4 @@ def _strata(target: np.ndarray, targets: TargetModel) -> list[np.ndarray]:
 
 def _varies(target: np.ndarray) -> bool:
     """Whether every target has two or more different known values."""
-    for column in target.T:
-        known = column[np.isfinite(column)]
-        if len(known) == 0 or np.ptp(known) == 0:
-            return False
-    return True
+    return all(len(np.unique(column[np.isfinite(column)])) > 1 for column in target.T)

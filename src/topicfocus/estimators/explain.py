@@ -9,7 +9,7 @@ score of a class has no meaning by itself (`topicfocus.contributions`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
@@ -18,8 +18,8 @@ from topicfocus.contributions import against_rest, contrast, contributions, log_
 from topicfocus.corpus import Corpus
 from topicfocus.counts import in_memory
 from topicfocus.estimators.documents import Documents
-from topicfocus.estimators.explanation_html import explanation_html
 from topicfocus.estimators.fitted import Fitted
+from topicfocus.estimators.html import explanation_html
 from topicfocus.model import ModelState
 from topicfocus.text.errors import printable
 
@@ -84,40 +84,32 @@ class Explanation:
     term_names: np.ndarray
     limit: np.ndarray
 
+    _BY_DOCUMENT: ClassVar = (
+        *("base", "words", "topics", "covariates", "average", "before", "after", "chosen"),
+        *("relevant", "remainder", "limit"),
+    )
+
     def __len__(self) -> int:
         return len(self.base)
 
     def __getitem__(self, documents: Any) -> Explanation:
         """The explanation of one document, or of some."""
-        index = np.arange(len(self))[documents]
-        index = np.atleast_1d(index)
-        return replace(
-            self,
-            base=self.base[index],
-            words=tuple(m[index] for m in self.words),
-            topics=tuple(m[index] for m in self.topics),
-            covariates=tuple(m[index] for m in self.covariates),
-            average=tuple(m[index] for m in self.average),
-            before=self.before[index],
-            after=self.after[index],
-            chosen=self.chosen[index],
-            relevant=self.relevant[index],
-            remainder=tuple(m[index] for m in self.remainder),
-            limit=self.limit[index],
-        )
+        index = np.atleast_1d(np.arange(len(self))[documents])
+        chosen: dict[str, Any] = {}
+        for name in self._BY_DOCUMENT:
+            value = getattr(self, name)
+            is_matrix = isinstance(value, np.ndarray)
+            chosen[name] = value[index] if is_matrix else tuple(part[index] for part in value)
+        return replace(self, **chosen)
 
     @property
     def predictor(self) -> np.ndarray:
         """The sum of all contributions, documents x predictors."""
-        return np.column_stack(
-            [
-                self.base[:, l]
-                + np.asarray(self.words[l].sum(axis=1)).ravel()
-                + self.covariates[l].sum(axis=1)
-                + self.remainder_amounts(l)
-                for l in range(len(self.predictor_names))
-            ]
-        )
+        total = self.base.copy()
+        for parts in (self.words, self.covariates, self.remainder):
+            for l, part in enumerate(parts):
+                total[:, l] += np.asarray(part.sum(axis=1)).ravel()
+        return total
 
     def remainder_amounts(self, predictor: int) -> np.ndarray:
         """What the remainder adds to a predictor of each document."""
@@ -191,70 +183,88 @@ def _largest_first(row: sparse.csr_array, names: np.ndarray) -> list[tuple[str, 
 def explain(
     fitted: Fitted,
     documents: Documents,
-    word_names: Any = None,
-    n_jobs: int | None = None,
-    topic_words: tuple[str, ...] = (),
+    word_names: np.ndarray,
+    n_jobs: int | None,
+    topic_words: tuple[str, ...],
 ) -> Explanation:
-    """The explanation of documents by a fitted model; words are column numbers by default.
+    """The explanation of documents by a fitted model, with a few words of each topic.
 
     An explanation has one number per nonzero count, so the counts are read into memory.
     """
     whole = replace(documents.corpus, counts=in_memory(documents.corpus.counts))
     documents = replace(documents, corpus=whole)
-    state = fitted.state
-    corpus = fitted.seen(documents.corpus)
-    found = contributions(corpus, state, fitted.mixes(documents.corpus, n_jobs))
+    state, targets = fitted.state, fitted.target_model
+    corpus = fitted.seen(whole)
+    found = contributions(corpus, state, fitted.mixes(whole, n_jobs))
     problem = documents.problem(1.0, n_jobs)
-    if word_names is None:
-        word_names = np.array([str(v) for v in range(corpus.n_words)], dtype=object)
-    terms = _terms(fitted, whole)
-    amounts = _Amounts(
-        replace(problem, covariates=None).offsets(state) + found.base,
-        found.words,
-        found.topics,
-        _of_covariates(problem.covariates, state, problem.n_docs),
-        _of_covariates(fitted.target_model.covariate_scaling.centre[None], state, problem.n_docs),
-        np.column_stack([part.data for part in terms]) if terms else np.zeros((0, 0)),
-    )
-    empty = amounts.base + amounts.average.sum(axis=1)
-    full = amounts.base + amounts.covariates.sum(axis=1) + amounts.topics.sum(axis=1)
+    n_docs, every = problem.n_docs, range(state.n_predictors)
+    rest = fitted.remainder
+    terms, term_names = (), np.empty(0, dtype=object)
+    if rest is not None:
+        terms = rest.contributions(fitted.remainder_counts(whole))
+        term_names = word_names if rest.names is None else rest.names
+    base = replace(problem, covariates=None).offsets(state) + found.base
+    average = targets.covariates.centre[None]
+    amounts = {
+        "words": _Amounts(found.words, _owner(corpus.counts)),
+        "topics": _by_document(found.topics),
+        "covariates": _by_document(_of_covariates(problem.covariates, state, n_docs)),
+        "average": _by_document(_of_covariates(average, state, n_docs)),
+    }
+    if terms:
+        values = np.column_stack([part.data for part in terms])
+        amounts["terms"] = _Amounts(values, _owner(terms[0]))
+    empty = base + amounts["average"].sums(n_docs)
+    full = base + amounts["covariates"].sums(n_docs) + amounts["topics"].sums(n_docs)
     full = full + fitted.remainder_amounts(whole)
-    owners = _owner(corpus.counts), _owner(terms[0]) if terms else np.empty(0, dtype=int)
     for part in fitted.parts:
         if part.width > 1:
-            amounts = _against_others(amounts, part.where, empty, full, owners, found.removal)
-    every = range(state.n_predictors)
+            _against_others(base, amounts, part.where, empty, full, found.removal)
+
+    def tables(name: str) -> tuple[np.ndarray, ...]:
+        """Documents x topics (or covariates) of every predictor."""
+        return tuple(column.reshape(n_docs, -1) for column in amounts[name].values.T)
+
+    after = fitted.responses(full)
     return Explanation(
-        fitted.target_model.predictor_names(),
-        amounts.base,
-        tuple(_per_word(corpus, amounts.words[:, l]) for l in every),
-        tuple(sparse.csr_array(amounts.topics[:, :, l]) for l in every),
-        tuple(amounts.covariates[:, :, l] for l in every),
-        tuple(amounts.average[:, :, l] for l in every),
-        np.asarray(word_names),
-        np.array(fitted.labels, dtype=object),
-        fitted.target_model.responses(state.family, empty),
-        after := fitted.target_model.responses(state.family, full),
-        _likeliest(fitted, after),
-        fitted.relevant_words(documents.corpus),
-        topic_words,
-        tuple(_with_values(terms[l], amounts.terms[:, l]) for l in every if terms),
-        _term_names(fitted, np.asarray(word_names)),
-        np.hstack([part.limit(full) for part in fitted.parts]),
+        predictor_names=targets.predictor_names(),
+        base=base,
+        words=tuple(_per_word(corpus, column) for column in amounts["words"].values.T),
+        topics=tuple(map(sparse.csr_array, tables("topics"))),
+        covariates=tables("covariates"),
+        average=tables("average"),
+        word_names=word_names,
+        topic_names=np.array(fitted.labels, dtype=object),
+        before=fitted.responses(empty),
+        after=after,
+        chosen=_likeliest(fitted, after),
+        relevant=fitted.relevant_words(whole),
+        topic_words=topic_words,
+        remainder=tuple(
+            _with_values(terms[l], amounts["terms"].values[:, l]) for l in every if terms
+        ),
+        term_names=term_names,
+        limit=np.hstack([part.limit(full) for part in fitted.parts]),
     )
 
 
-def _terms(fitted: Fitted, corpus: Corpus) -> tuple[sparse.csr_array, ...]:
-    """Contributions of the terms of the remainder, documents x terms, of every predictor."""
-    if fitted.remainder is None:
-        return ()
-    return fitted.remainder.contributions(fitted.remainder_counts(corpus))
+@dataclass(frozen=True)
+class _Amounts:
+    """Contributions, entries x predictors, and the document of each entry."""
+
+    values: np.ndarray
+    owner: np.ndarray
+
+    def sums(self, n_docs: int) -> np.ndarray:
+        """Documents x predictors."""
+        columns = [np.bincount(self.owner, column, n_docs) for column in self.values.T]
+        return np.column_stack(columns)
 
 
-def _term_names(fitted: Fitted, word_names: np.ndarray) -> np.ndarray:
-    if fitted.remainder is None:
-        return np.empty(0, dtype=object)
-    return word_names if fitted.remainder.names is None else fitted.remainder.names
+def _by_document(table: np.ndarray) -> _Amounts:
+    """From documents x topics (or covariates) x predictors."""
+    owner = np.repeat(np.arange(len(table)), table.shape[1])
+    return _Amounts(table.reshape(len(owner), table.shape[2]).copy(), owner)
 
 
 def _owner(rows: sparse.csr_array) -> np.ndarray:
@@ -266,22 +276,6 @@ def _with_values(rows: sparse.csr_array, values: np.ndarray) -> sparse.csr_array
     return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
 
 
-@dataclass(frozen=True)
-class _Amounts:
-    """Contributions: `base` documents x predictors, `words` nonzero counts x predictors.
-
-    `terms` are those of the remainder, nonzero counts x predictors. `topics`, `covariates` and
-    `average` are documents x topics (or covariates) x predictors.
-    """
-
-    base: np.ndarray
-    words: np.ndarray
-    topics: np.ndarray
-    covariates: np.ndarray
-    average: np.ndarray
-    terms: np.ndarray
-
-
 def _of_covariates(values: np.ndarray | None, state: ModelState, n_docs: int) -> np.ndarray:
     if values is None or state.covariate_coef is None:
         return np.zeros((n_docs, 0, state.n_predictors))
@@ -290,37 +284,31 @@ def _of_covariates(values: np.ndarray | None, state: ModelState, n_docs: int) ->
 
 
 def _against_others(
-    amounts: _Amounts,
+    base: np.ndarray,
+    amounts: dict[str, _Amounts],
     where: slice,
     empty: np.ndarray,
     full: np.ndarray,
-    owners: tuple[np.ndarray, np.ndarray],
     removal: np.ndarray,
-) -> _Amounts:
-    """Contributions to scores of classes as contributions to log odds against all others.
+) -> None:
+    """Replace contributions to scores of classes by contributions to log odds against all others.
 
-    `empty` and `full` are the scores without and with the words. `owners` are the documents of the
-    nonzero counts of words and terms, `removal` is the change of the scores if a word is removed.
-    Covariates contribute from their average on, so that base and average are the log odds of the
-    empty document.
+    `empty` and `full` are the scores without and with the words, `removal` is the change of the
+    scores if a word is removed. Covariates contribute from their average on, so that base and
+    average are the log odds of the empty document.
     """
-    out = _Amounts(*(part.copy() for part in vars(amounts).values()))
     before, after = empty[:, where], full[:, where]
-    owner, term_owner = owners
-    start = log_odds(before)
+    n_docs, start = len(before), log_odds(before)
+    scores = {name: part.values[:, where].copy() for name, part in amounts.items()}
     for c in range(before.shape[1]):
         signs, l = contrast(before, after, c), where.start + c
-        for name in ("topics", "covariates", "average"):
-            scores = getattr(amounts, name)[:, :, where]
-            getattr(out, name)[:, :, l] = np.einsum("djl,dl->dj", scores, signs)
-        words = np.einsum("nl,nl->n", amounts.words[:, where], signs[owner])
-        slope = against_rest(after, c)[owner]
+        for name, part in amounts.items():
+            part.values[:, l] = np.einsum("nl,nl->n", scores[name], signs[part.owner])
+        words = amounts["words"]
+        slope = against_rest(after, c)[words.owner]
         taken = np.einsum("nl,nl->n", removal[:, where], slope)
-        out.words[:, l] = shared_out(words, taken, owner, len(before))
-        if len(amounts.terms):
-            out.terms[:, l] = np.einsum("nl,nl->n", amounts.terms[:, where], signs[term_owner])
-        out.base[:, l] = start[:, c] - out.average[:, :, l].sum(axis=1)
-    return out
+        words.values[:, l] = shared_out(words.values[:, l], taken, words.owner, n_docs)
+        base[:, l] = start[:, c] - amounts["average"].sums(n_docs)[:, l]
 
 
 def _likeliest(fitted: Fitted, response: np.ndarray) -> np.ndarray:

@@ -36,8 +36,6 @@ class Fitted:
         of the topics.
     targets : TargetModel or None
         None in LDA.
-    sees_roots : bool
-        Whether topic proportions are inferred from √counts.
     selects : bool
         Whether the model selects words.
     n_iter : int
@@ -89,7 +87,6 @@ class Fitted:
 
     state: ModelState
     targets: TargetModel | None
-    sees_roots: bool
     selects: bool
     n_iter: int
     history: dict[str, list]
@@ -141,6 +138,11 @@ class Fitted:
         """Whether the model is a joint one, in which η includes the intercept."""
         return self.hyper is not None
 
+    @property
+    def sees_roots(self) -> bool:
+        """Whether topic proportions are inferred from √counts, as in focused models."""
+        return not self.is_joint
+
     @cached_property
     def coef(self) -> np.ndarray | None:
         """η, one row per class or target if there are several."""
@@ -169,27 +171,17 @@ class Fitted:
         return self.state.inclusion > least if self.selects else None
 
     @property
-    def inclusion(self) -> np.ndarray | None:
+    def inclusion(self) -> np.ndarray:
         """φ of a joint model; 1 for kept and 0 for dropped words of a focused model."""
-        if self.hyper is None and self.selected_words is not None:
-            return self.selected_words.astype(float)
-        return self.state.inclusion if self.selects else None
+        if self.is_joint or not self.selects:
+            return self.state.inclusion
+        return (self.state.inclusion > 0).astype(float)
 
     @property
     def lacks_words(self) -> bool:
         """Whether a focused model kept no more words than it has topics."""
         kept = self.selected_words
         return self.hyper is None and kept is not None and kept.sum() <= self.state.n_topics
-
-    @property
-    def word_weight(self) -> np.ndarray | None:
-        """Weight of a token of each word in the topic proportions (models that select words)."""
-        return self.state.inclusion if self.selects else None
-
-    @property
-    def background(self) -> np.ndarray | None:
-        """π (models that select words)."""
-        return self.state.background if self.selects else None
 
     @property
     def known_words(self) -> np.ndarray:
@@ -216,7 +208,33 @@ class Fitted:
     @property
     def parts(self) -> list[TargetPart]:
         """Coding, family and predictors of each target."""
-        return [] if self.targets is None else self.targets.parts(self.state.family)
+        if self.targets is None:
+            return []
+        families = self.state.family.split()
+        return [
+            TargetPart(coding, own, where)
+            for coding, (own, where) in zip(self.targets.codings, families, strict=True)
+        ]
+
+    def mean(self, predictor: np.ndarray) -> np.ndarray:
+        """E[y | f], documents x targets."""
+        return np.column_stack([part.mean(predictor) for part in self.parts])
+
+    def variance(self, predictor: np.ndarray, spread: np.ndarray) -> np.ndarray:
+        """Var y, documents x targets, given f and its variance `spread`."""
+        return np.column_stack([part.variance(predictor, spread) for part in self.parts])
+
+    def intervals(
+        self, predictor: np.ndarray, spread: np.ndarray, coverage: float
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Ends of the prediction intervals, documents x targets."""
+        ends = [part.interval(predictor, spread, coverage) for part in self.parts]
+        low, high = zip(*ends, strict=True)
+        return np.column_stack(low), np.column_stack(high)
+
+    def responses(self, predictor: np.ndarray) -> np.ndarray:
+        """E[y | f] or P(y = label), documents x predictors."""
+        return np.hstack([part.response(predictor) for part in self.parts])
 
     @property
     def classes(self) -> np.ndarray | list[np.ndarray] | None:
@@ -232,11 +250,6 @@ class Fitted:
         if self.targets is None or self.targets.n_targets > 1 or not self.parts[0].coding.is_rating:
             return None
         return self.parts[0].coding.labels
-
-    @property
-    def thresholds(self) -> np.ndarray | None:
-        """Thresholds of a single ordinal target."""
-        return None if self.levels is None else np.asarray(self.parts[0].family.thresholds)
 
     @property
     def noise_variance(self) -> float | np.ndarray | None:
@@ -332,13 +345,11 @@ class Fitted:
         if self.targets is None:
             return Documents(corpus, None)
         n = corpus.n_docs
-        return Documents(
-            corpus,
-            None if y is None else self.targets.encode(y, n_docs=n),
-            None,
-            self.targets.offset(exposure, n),
-            self.targets.imputed(read_covariates(covariates, n, self.targets.n_covariates)),
-        )
+        target = None if y is None else self.targets.encode(y, n_docs=n)
+        values = read_covariates(covariates, n, self.targets.n_covariates)
+        if values is not None:
+            values = self.targets.covariates.impute(values)
+        return Documents(corpus, target, None, self.targets.offset(exposure, n), values)
 
     def predictors(
         self, documents: Documents, mixes: np.ndarray | None = None, n_jobs: int | None = None

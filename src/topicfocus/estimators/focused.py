@@ -15,7 +15,7 @@ from topicfocus.estimators.arguments import (
     read_columns,
     read_seeds,
 )
-from topicfocus.estimators.base import TopicModel
+from topicfocus.estimators.base import TopicModel, WordSelection
 from topicfocus.estimators.fitted import FittedAttribute
 from topicfocus.estimators.focused_training import FocusedTrainer, focused_trainer
 from topicfocus.estimators.supervised import TopicClassifier, TopicRegressor
@@ -24,12 +24,9 @@ from topicfocus.estimators.supervised import TopicClassifier, TopicRegressor
 SELECTIONS = ("predictive", "stable")
 
 
-# The two base classes repeat what they share, so that no model has more than four classes.
-
-
 @dataclass(eq=False, repr=False, kw_only=True)
 class ConstrainedTopicModel(TopicModel):
-    """Parameters and attributes of pc-sLDA."""
+    """Base class of the models of the constrained objective; by itself it keeps all words."""
 
     doc_topic_prior: Any = "auto"
     supervision_weight: Any = "auto"
@@ -47,13 +44,9 @@ class ConstrainedTopicModel(TopicModel):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FocusedTopicModel(TopicModel):
-    """Parameters and attributes of focused regressors and classifiers."""
+class FocusedParameters(WordSelection):
+    """Parameters of the focused models, which select words."""
 
-    doc_topic_prior: Any = "auto"
-    supervision_weight: Any = "auto"
-    max_epochs: int | None = None
-    validation_fraction: float = 0.1
     inclusion_prior: Any = "auto"
     keep_words: Any = None
     drop_words: Any = None
@@ -62,21 +55,11 @@ class FocusedTopicModel(TopicModel):
     seed_words: Any = None
     remainder: bool = False
 
-    screening_statistic_ = FittedAttribute(
-        lambda f: f.evidence, "Screening statistic of each word."
-    )
-    explained_ = FittedAttribute(lambda f: f.explained, "Validation deviance explained.")
-    supervision_weight_ = FittedAttribute(lambda f: f.supervision_weight, "λ as used.")
-    inclusion_ = FittedAttribute(lambda f: f.inclusion, "φ, exactly 0 or 1.")
-    word_weight_ = FittedAttribute(lambda f: f.word_weight, "Weight of a token of each word.")
-    selected_words_ = FittedAttribute(lambda f: f.selected_words, "The words that are kept.")
-    background_ = FittedAttribute(lambda f: f.background, "π, zero on kept words.")
+    word_weight_ = FittedAttribute(lambda f: f.state.inclusion, "Weight of a token of each word.")
     shaping_ = FittedAttribute(lambda f: f.shaping, '"themes" or "graded".')
-    inclusion_path_ = FittedAttribute(lambda f: f.shares, "Inclusion fractions compared.")
-    inclusion_prior_ = FittedAttribute(lambda f: f.inclusion_prior, "Inclusion fraction used.")
     completeness_ = FittedAttribute(lambda f: f.completeness, "What topics capture of the text.")
 
-    def _trainer(self, n_words: int) -> FocusedTrainer:
+    def _trainer(self: Any, n_words: int) -> FocusedTrainer:
         share = None
         if not is_auto("inclusion_prior", self.inclusion_prior):
             share = check_share("inclusion_prior", self.inclusion_prior)
@@ -85,6 +68,7 @@ class FocusedTopicModel(TopicModel):
         drop = read_columns("drop_words", self.drop_words, names, n_words)
         topics, seeds = read_seeds(self.seed_words, names, n_words, self.n_topics)
         themes = check_flag("themes", self.themes)
+        check_flag("remainder", self.remainder)
         if seeds and not themes:
             raise ValueError("seed_words are for topics with subjects: set themes=True.")
         if keep is not None or seeds:
@@ -105,12 +89,11 @@ class FocusedTopicModel(TopicModel):
             seeds=seeds,
             themes=themes,
             stable=check_choice("selection", self.selection, SELECTIONS) == "stable",
-            remainder=check_flag("remainder", self.remainder),
         )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FocusedTopicRegressor(FocusedTopicModel, TopicRegressor):
+class FocusedTopicRegressor(FocusedParameters, ConstrainedTopicModel, TopicRegressor):
     """Focused topics for a real-valued target, or another family.
 
     Words are selected by a screening statistic of their association with the target, up to a
@@ -196,8 +179,9 @@ class FocusedTopicRegressor(FocusedTopicModel, TopicRegressor):
     inclusion_prior_, doc_topic_prior_, supervision_weight_ : the values used
     n_iter_ : int
     history_ : dict of lists
-        "epoch", "objective" (a document), "kept_words", and "validation", the share of the held-out
-        target's deviance that is explained: every third step of the first pass, NaN elsewhere.
+        "epoch", "objective" (a document) and "kept_words" of every step. After `partial_fit`, of
+        every batch, with "validation", the fractions of the validation deviance explained (NaN
+        for a batch that kept the topics).
     covariate_coef_, thresholds_, levels_, family_ : as for :class:`SLDARegressor`
 
     Examples
@@ -212,7 +196,7 @@ class FocusedTopicRegressor(FocusedTopicModel, TopicRegressor):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class FocusedTopicClassifier(FocusedTopicModel, TopicClassifier):
+class FocusedTopicClassifier(FocusedParameters, ConstrainedTopicModel, TopicClassifier):
     """Focused topics for classes: two, more, or several targets of them.
 
     Parameters

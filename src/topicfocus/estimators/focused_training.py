@@ -21,15 +21,16 @@ from topicfocus.estimators.fitted import Fitted, padded_names
 from topicfocus.estimators.remainder import add_remainder
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import (
-    RESERVOIR_SIZE,
     FitOptions,
     append_history,
     count_documents,
     generator,
+    history_of,
     scaled_state,
+    show_fit,
     with_context,
 )
-from topicfocus.focused import FocusResult, FocusSettings, fit_focused
+from topicfocus.focused import FocusResult, FocusSettings, fit_focused, refit_focused
 from topicfocus.focused import online as focus_stream
 from topicfocus.focused.data import sample_rows
 from topicfocus.focused.fit import LOW_FIDELITY
@@ -37,7 +38,6 @@ from topicfocus.focused.inclusion import MOST_COMPARED, N_FOLDS, Folds
 from topicfocus.focused.refit import FINE
 from topicfocus.kernels.threads import n_threads
 from topicfocus.model import Problem
-from topicfocus.progress import show_progress
 from topicfocus.reservoir import Reservoir
 
 #: Largest number of documents in which a low-fidelity fit counts words beside topics.
@@ -75,29 +75,20 @@ class FocusedTrainer:
 
     Attributes
     ----------
+    model : estimator
+        Its parameters have been checked (`focused_trainer`).
     settings : FocusSettings
         None means automatic.
-    remainder : bool
-        Whether to fit a remainder.
-    validation_fraction : float
-        Fraction of the documents used for validation if `fit` is given none.
     topic_names : tuple of str
         Names of the topics with seed words, which come first.
     banned : frozenset of str
         Names of the dropped words, which the remainder does not contain either.
-    title, verbose, n_jobs, random_state, reservoir_size : as for JointTrainer
     """
 
+    model: Any
     settings: FocusSettings
-    remainder: bool = False
-    validation_fraction: float = 0.1
     topic_names: tuple[str, ...] = ()
     banned: frozenset[str] = frozenset()
-    title: str = "focused model"
-    verbose: bool = False
-    n_jobs: int | None = None
-    random_state: Any = None
-    reservoir_size: int = RESERVOIR_SIZE
 
     # ---- fit -------------------------------------------------------------------------------------
 
@@ -121,41 +112,53 @@ class FocusedTrainer:
         if held_out is None:
             train, held = self._split(documents, targets)
             documents, held_out = documents.rows(train), documents.rows(held)
-        mine, theirs = (d.problem(1.0, self.n_jobs) for d in (documents, held_out))
-        with show_progress(self.title, self.verbose) as shown:
-            folds = self._folds(seen, seen.problem(1.0, self.n_jobs), targets)
+        mine, theirs = (d.problem(1.0, self.model.n_jobs) for d in (documents, held_out))
+        with show_fit(self.model, options) as progress:
+            folds = self._folds(seen, seen.problem(1.0, self.model.n_jobs), targets)
             result = fit_focused(
                 mine,
                 theirs,
                 family,
                 settings,
-                options.progress or shown,
+                progress,
                 folds=folds,
                 shared=options.shared,
             )
-        fitted = self._fitted(result, targets, **_history(result), **count_documents(seen))
+        fitted = self._fitted(
+            result, targets, **history_of(result.history), **count_documents(seen)
+        )
         everyone = seen
         tolerance = FINE.tolerance
         if settings.is_low_fidelity:
-            problem = seen.problem(1.0, self.n_jobs)
+            problem = seen.problem(1.0, self.model.n_jobs)
             seen = seen.rows(sample_rows(problem, LOW_FIDELITY_DOCUMENTS))
             tolerance = LOW_FIDELITY.tolerance
-        fitted = with_context(fitted, seen.corpus, seen.weights, self.n_jobs, tolerance=tolerance)
+        fitted = with_context(fitted, seen, self.model.n_jobs, tolerance=tolerance)
         self._warn_of_fewer_topics(result)
-        if self.remainder and options.remainder and not options.low_fidelity:
-            fitted = self._add_remainder(fitted, everyone, targets)
+        if self._has_remainder and options.remainder and not options.low_fidelity:
+            fitted = self._add_remainder(fitted, everyone, targets, result)
         return fitted, None
 
-    def _add_remainder(self, fitted: Fitted, documents: Documents, targets: TargetModel) -> Fitted:
-        options = FitOptions(low_fidelity=True, fixed_inclusion=fitted.inclusion_prior)
-        parts = replace(self, verbose=False)
+    def _add_remainder(
+        self, fitted: Fitted, documents: Documents, targets: TargetModel, result: FocusResult
+    ) -> Fitted:
+        settings = replace(self.settings, low_fidelity=True)
 
         def fit_part(part: Documents) -> Fitted:
-            return parts.fit(part, targets, None, options)[0]
+            """Topics of a part of the documents, with the choices of the whole fit."""
+            assert part.target is not None
+            problem, (_, held) = part.problem(1.0, self.model.n_jobs), self._split(part, targets)
+            family = targets.start(part.target, part.weights)
+            found = refit_focused(problem, problem.rows(held), family, settings, result)
+            return replace(fitted, state=found.state)
 
         return add_remainder(
-            fitted, documents, targets, fit_part, self.n_jobs, self.settings.drop, self.banned
+            fitted, documents, targets, fit_part, self.model.n_jobs, self.settings.drop, self.banned
         )
+
+    @property
+    def _has_remainder(self) -> bool:
+        return getattr(self.model, "remainder", False)  # pc-sLDA has none
 
     def _warn_of_fewer_topics(self, result: FocusResult) -> None:
         """Warn if too few words were kept for the number of topics."""
@@ -178,8 +181,8 @@ class FocusedTrainer:
                 raise ValueError(f"no document of X has a word of seed_words[{name!r}].")
 
     def _split(self, documents: Documents, targets: TargetModel) -> tuple[np.ndarray, np.ndarray]:
-        rng = generator(self.random_state)
-        return split_validation(documents, targets, self.validation_fraction, rng)
+        rng = generator(self.model.random_state)
+        return split_validation(documents, targets, self.model.validation_fraction, rng)
 
     def _folds(self, documents: Documents, problem: Problem, targets: TargetModel) -> Folds:
         """Folds on which inclusion fractions are compared, made one at a time."""
@@ -195,7 +198,6 @@ class FocusedTrainer:
         return Fitted(
             state=result.state,
             targets=targets,
-            sees_roots=True,
             selects=selects,
             evidence=result.statistic,
             association=result.slopes if selects else None,
@@ -218,15 +220,15 @@ class FocusedTrainer:
         self, documents: Documents, targets: TargetModel | None, before: Fitted | None = None
     ) -> focus_stream.FocusStream:
         """A stream of batches like `documents`, which continues from the model `before`."""
-        if self.remainder:
+        if self._has_remainder:
             raise ValueError(
                 "remainder=True is for fit, which has all documents at once. Set remainder=False "
                 "for partial_fit."
             )
         self._check_words(documents)
-        seed = int(generator(self.random_state).integers(2**63 - 1))
-        problem = documents.problem(1.0, self.n_jobs)
-        reservoir = Reservoir.empty(problem, self.reservoir_size, seed)
+        seed = int(generator(self.model.random_state).integers(2**63 - 1))
+        problem = documents.problem(1.0, self.model.n_jobs)
+        reservoir = Reservoir.empty(problem, self.model.reservoir_size, seed)
         if before is None:
             return focus_stream.FocusStream(reservoir)
         inherited = focus_stream.Inherited(scaled_state(before), before.n_samples_seen)
@@ -249,7 +251,7 @@ class FocusedTrainer:
             seen = Documents(problem.corpus, _codes(problem), problem.doc_weight)
             return *self._split(seen, targets), self._folds(seen, problem, targets)
 
-        batch = documents.problem(1.0, self.n_jobs)
+        batch = documents.problem(1.0, self.model.n_jobs)
         stream, found = focus_stream.advance(stream, batch, family_of, self.settings, split_of)
         seen = count_documents(documents, before)
         if isinstance(found, FocusResult):
@@ -261,7 +263,8 @@ class FocusedTrainer:
             )
             fitted = self._fitted(found, targets, **history, **seen)
             kept = stream.reservoir.problem()
-            return stream, with_context(fitted, kept.corpus, kept.doc_weights, self.n_jobs)
+            documents = Documents(kept.corpus, None, kept.doc_weight)
+            return stream, with_context(fitted, documents, self.model.n_jobs)
         assert before is not None  # the first batch always fits topics
         n_kept = int(np.sum(before.state.topic_word.max(axis=1) > 0))
         history = append_history(before, objective=np.nan, kept_words=n_kept, validation=np.nan)
@@ -274,19 +277,9 @@ def _codes(problem: Problem) -> np.ndarray:
     return np.where(problem.target_weights > 0, problem.targets, np.nan)
 
 
-def _history(result: FocusResult) -> dict[str, Any]:
-    history = {
-        "epoch": [info.epoch for info in result.history],
-        "objective": [float(info.objective) for info in result.history],
-        "kept_words": [info.kept for info in result.history],
-    }
-    return {"n_iter": len(result.history), "history": history}
-
-
 def focused_trainer(
     model: Any,
     topic_names: tuple[str, ...] = (),
-    remainder: bool = False,
     banned: frozenset[str] = frozenset(),
     **settings: Any,
 ) -> FocusedTrainer:
@@ -305,7 +298,9 @@ def focused_trainer(
         weight = check_positive("supervision_weight", model.supervision_weight)
     steps = None if model.max_epochs is None else check_count("max_epochs", model.max_epochs)
     n_threads(model.n_jobs)
+    check_share("validation_fraction", model.validation_fraction)
     return FocusedTrainer(
+        model=model,
         settings=FocusSettings(
             n_topics=n_topics,
             supervision_weight=weight,
@@ -313,13 +308,6 @@ def focused_trainer(
             max_steps=steps,
             **settings,
         ),
-        remainder=remainder,
-        validation_fraction=check_share("validation_fraction", model.validation_fraction),
         topic_names=topic_names,
         banned=banned,
-        title=type(model).__name__,
-        verbose=model.verbose,
-        n_jobs=model.n_jobs,
-        random_state=model.random_state,
-        reservoir_size=model.reservoir_size,
     )

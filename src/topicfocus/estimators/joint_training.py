@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,27 +23,27 @@ from topicfocus.estimators.documents import Documents, split_validation
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import (
-    RESERVOIR_SIZE,
     FitOptions,
     append_history,
     count_documents,
     generator,
+    history_of,
     scaled_state,
+    show_fit,
     with_context,
 )
 from topicfocus.families import Gaussian
 from topicfocus.joint import (
     CoordinateSolver,
-    FitResult,
     GradientSolver,
     Solver,
-    StepInfo,
     StochasticSolver,
     run,
 )
 from topicfocus.joint import online as joint_stream
 from topicfocus.joint.initialize import near_symmetric_start, perturbed_start
 from topicfocus.joint.settings import Hyperparameters
+from topicfocus.joint.solver import Progress
 from topicfocus.joint.validation import (
     INCLUSION_PRIORS,
     EpochChoice,
@@ -51,14 +52,14 @@ from topicfocus.joint.validation import (
 )
 from topicfocus.kernels.threads import n_threads
 from topicfocus.model import ModelState, Problem
-from topicfocus.progress import show_progress
 
 SOLVERS = ("auto", "coordinate", "stochastic", "gradient")
 
 #: Default max_epochs and tol of each solver.
 _EPOCHS = {"coordinate": 200, "stochastic": 60, "gradient": 500}
 _TOLERANCE = {"coordinate": 1e-5, "stochastic": 2e-6, "gradient": 0.0}
-
+#: Default tol of the epochs of a batch.
+_BATCH_TOLERANCE = 1e-5
 
 #: Settings of solver="auto" of pf-sLDA, the paper's algorithm with a larger step that falls to
 #: zero. Chosen on validation parts of Yelp and Pang & Lee; docs/pfslda.md describes them.
@@ -93,6 +94,8 @@ class JointTrainer:
 
     Attributes
     ----------
+    model : estimator
+        Its parameters have been checked (`joint_trainer`).
     hyper : Hyperparameters
     prior : array (topics,)
         Starting value of α.
@@ -101,7 +104,6 @@ class JointTrainer:
         The solver of that name.
     coordinate : CoordinateSolver
         The solver for batches.
-    max_epochs, tol : of `fit`; without `max_epochs`, that of `auto_schedule`
     schedule : bool
         Whether the gradient solver has the settings of solver="auto".
     search : bool
@@ -109,41 +111,18 @@ class JointTrainer:
     explained : tuple of (explained fraction of validation documents, standard error) or None
     path : tuple of (p, explained fraction, standard error) or None
         The inclusion priors that were compared.
-    batch_size : int or None
-        As the estimator has it.
-    batch_tol : float
-        Tolerance of the epochs of a batch.
-    title : str
-        Title of the progress bar.
-    verbose, n_jobs, random_state : as for the estimators
-    start : ModelState or None
-        Starting model in the units of the data (`warm_start`).
-    noise_start : float, "random" or None
-        Starting value of δ for the gradient solver; see `near_symmetric_start`.
-    reservoir_size : int
-        Largest number of documents kept between batches.
     """
 
+    model: Any
     hyper: Hyperparameters
     prior: np.ndarray
     name: str
     solver: Solver
     coordinate: CoordinateSolver
-    max_epochs: int | None
-    tol: float
     schedule: bool = False
     search: bool = False
     path: tuple[tuple[float, float, float], ...] | None = None
     explained: tuple[float, float] | None = None
-    batch_size: int | None = None
-    batch_tol: float = 1e-5
-    title: str = "joint model"
-    verbose: bool = False
-    n_jobs: int | None = None
-    random_state: Any = None
-    start: ModelState | None = None
-    noise_start: float | str | None = None
-    reservoir_size: int = RESERVOIR_SIZE
 
     # ---- fit -------------------------------------------------------------------------------------
 
@@ -158,55 +137,58 @@ class JointTrainer:
 
         Returns the model, and that of the last epoch if there are validation documents.
         """
-        if self.schedule and not isinstance(documents.corpus.counts, sparse.csr_array):
+        if not isinstance(documents.corpus.counts, sparse.csr_array):
             if self.search:
                 raise ValueError(
                     'inclusion_prior="auto" needs counts in memory: give a number, or take some '
                     "of the documents, X.rows(...)."
                 )
-            trainer = replace(self, schedule=False, name="coordinate", solver=self.coordinate)
-            return trainer.fit(documents, targets, held_out, options)
-        if self.search:
-            trainer = self._choose_inclusion(documents, targets, held_out, options)
-            return trainer.fit(documents, targets, held_out, options)
-        self._check_in_memory(documents)
+            if self.schedule:
+                trainer = replace(self, schedule=False, name="coordinate", solver=self.coordinate)
+                return trainer.fit(documents, targets, held_out, options)
+            self._check_in_memory(documents)
+        with show_fit(self.model, options) as progress:
+            if self.search:
+                trainer = self._choose_inclusion(documents, targets, held_out, progress)
+                return trainer._fit(documents, targets, held_out, progress)
+            return self._fit(documents, targets, held_out, progress)
+
+    def _fit(
+        self,
+        documents: Documents,
+        targets: TargetModel | None,
+        held_out: Documents | None,
+        progress: Progress,
+    ) -> tuple[Fitted, Fitted | None]:
         family = _family(documents, targets)
-        rng = generator(self.random_state)
-        problem = documents.problem(self.hyper.supervision_weight, self.n_jobs)
-        start = self.start
-        if start is None:
-            start = self._begin(problem, family, rng)
-        else:
-            self._check_start(start, problem.corpus.n_words)
-            start = start if targets is None else targets.apply(start, into_coef=True)
+        rng = generator(self.model.random_state)
+        problem = documents.problem(self.hyper.supervision_weight, self.model.n_jobs)
+        start = self._start(problem, targets, family, rng)
         watch = None
         if held_out is not None:
-            watch = EpochChoice(held_out.problem(1.0, self.n_jobs), family)
-        with show_progress(self.title, self.verbose) as shown:
-            progress = options.progress or shown
-
-            def report(info: StepInfo, epochs: int) -> None:
-                if progress is not None:
-                    progress(f"epochs of the {self.name} solver", info.epoch, epochs, info)
-
-            solver, epochs = self._scheduled(problem.n_docs)
-            result = run(
-                solver,
-                problem,
-                self.hyper,
-                start,
-                rng,
-                max_epochs=epochs,
-                tol=self.tol,
-                callback=report,
-                watch=watch,
-            )
+            watch = EpochChoice(held_out.problem(1.0, self.model.n_jobs), family)
+        stage = f"epochs of the {self.name} solver"
+        solver, epochs = self._scheduled(problem.n_docs)
+        tol = _TOLERANCE[self.name] if self.model.tol is None else self.model.tol
+        result = run(
+            solver,
+            problem,
+            self.hyper,
+            start,
+            rng,
+            max_epochs=epochs,
+            tol=tol,
+            callback=lambda info, total: progress(stage, info.epoch, total, info),
+            watch=watch,
+        )
+        more = ("seconds",) if held_out is None else ("seconds", "validation")
+        history = history_of(result.history, *more)
         trainer, states = self, [result.model]
         if watch is not None:
             trainer = replace(self, explained=watch.loss.explained(result.model))
             states.append(result.last)
         fitted, *last = (
-            trainer._fitted(state, targets, documents, None, result.converged, _history(result))
+            trainer._fitted(state, targets, documents, None, result.converged, history)
             for state in states
         )
         return fitted, last[0] if last else None
@@ -216,35 +198,27 @@ class JointTrainer:
         documents: Documents,
         targets: TargetModel | None,
         held_out: Documents | None,
-        options: FitOptions,
+        progress: Progress,
     ) -> JointTrainer:
         """This trainer with the inclusion prior that predicts validation documents.
 
         These are `held_out`, or a fifth of the documents.
         """
         assert targets is not None  # the model has a target
-        rng = generator(self.random_state)
+        rng = generator(self.model.random_state)
         train = documents
         if held_out is None:
             rows, others = split_validation(documents, targets, VALIDATION_FRACTION, rng)
             train, held_out = documents.rows(rows), documents.rows(others)
         family = _family(train, targets)
-        problem = train.problem(self.hyper.supervision_weight, self.n_jobs)
+        problem = train.problem(self.hyper.supervision_weight, self.model.n_jobs)
         solver, epochs = self._scheduled(problem.n_docs)
         assert isinstance(solver, GradientSolver)
         hyper = replace(self.hyper, inclusion_prior=max(INCLUSION_PRIORS))
         start = replace(self, hyper=hyper)._begin(problem, family, rng)
-        validation = ValidationLoss(held_out.problem(1.0, self.n_jobs), family)
-        with show_progress(self.title, self.verbose) as shown:
-            progress = options.progress or shown
-
-            def report(done: int, total: int) -> None:
-                if progress is not None:
-                    progress("choice of the inclusion prior", done, total)
-
-            chosen = choose_inclusion(
-                solver, problem, hyper, start, validation, rng, epochs, report
-            )
+        validation = ValidationLoss(held_out.problem(1.0, self.model.n_jobs), family)
+        report = partial(progress, "choice of the inclusion prior")
+        chosen = choose_inclusion(solver, problem, hyper, start, validation, rng, epochs, report)
         hyper = replace(self.hyper, inclusion_prior=chosen.inclusion_prior)
         return replace(
             self, hyper=hyper, search=False, path=chosen.path, explained=chosen.explained
@@ -252,19 +226,36 @@ class JointTrainer:
 
     def _scheduled(self, n_docs: int) -> tuple[Solver, int]:
         """The solver and its number of epochs for this number of documents."""
-        epochs = _EPOCHS[self.name] if self.max_epochs is None else self.max_epochs
+        given = self.model.max_epochs
         if not (self.schedule and isinstance(self.solver, GradientSolver)):
-            return self.solver, epochs
-        batch_size, epochs = auto_schedule(n_docs, self.batch_size)
-        epochs = epochs if self.max_epochs is None else self.max_epochs
+            return self.solver, _EPOCHS[self.name] if given is None else given
+        batch_size, epochs = auto_schedule(n_docs, self.model.batch_size)
+        epochs = epochs if given is None else given
         return replace(self.solver, batch_size=batch_size, decay_epochs=epochs), epochs
 
     def _begin(self, problem: Problem, family: Any, rng: np.random.Generator) -> ModelState:
         """Starting values of the solver."""
         given = (problem, self.hyper, family, self.prior, rng)
         if self.name == "gradient":
-            return near_symmetric_start(*given, noise_start=self.noise_start, spread=self.schedule)
+            noise_start = getattr(self.model, "noise_start", None)
+            return near_symmetric_start(*given, noise_start=noise_start, spread=self.schedule)
         return perturbed_start(*given)
+
+    def _start(
+        self, problem: Problem, targets: TargetModel | None, family: Any, rng: np.random.Generator
+    ) -> ModelState:
+        """Starting values, or those of the fitted model with `warm_start`."""
+        before = getattr(self.model, "fitted_", None)
+        if before is None or not self.model.warm_start:
+            return self._begin(problem, family, rng)
+        shape, wanted = before.components.shape, (self.hyper.n_topics, problem.corpus.n_words)
+        if shape != wanted:
+            raise ValueError(
+                f"warm_start=True continues from topics of shape {shape}, but the data and "
+                f"n_topics ask for {wanted}. Set warm_start=False to start anew."
+            )
+        state = before.state
+        return state if targets is None else targets.apply(state, into_coef=True)
 
     def _check_in_memory(self, documents: Documents) -> None:
         """The gradient solver has parameters for every word of every document."""
@@ -273,14 +264,6 @@ class JointTrainer:
                 'solver="gradient" keeps numbers for every word of every document in memory, so X '
                 'has to be a matrix in memory: use solver="coordinate" or "stochastic", or '
                 "take some of the documents, X.rows(...)."
-            )
-
-    def _check_start(self, start: ModelState, n_words: int) -> None:
-        shape = (self.hyper.n_topics, n_words)
-        if start.topic_word.shape[::-1] != shape:
-            raise ValueError(
-                f"warm_start=True continues from topics of shape {start.topic_word.shape[::-1]}, "
-                f"but the data and n_topics ask for {shape}. Set warm_start=False to start anew."
             )
 
     def _fitted(
@@ -295,7 +278,6 @@ class JointTrainer:
         fitted = Fitted(
             state=state,
             targets=targets,
-            sees_roots=False,
             selects=self.hyper.selects,
             hyper=self.hyper,
             converged=converged,
@@ -306,7 +288,7 @@ class JointTrainer:
             **history,
             **count_documents(documents, before),
         )
-        return with_context(fitted, documents.corpus, documents.weights, self.n_jobs, before)
+        return with_context(fitted, documents, self.model.n_jobs, before)
 
     # ---- batches ---------------------------------------------------------------------------------
 
@@ -319,24 +301,23 @@ class JointTrainer:
                 'inclusion_prior="auto" compares fits to all documents: for partial_fit give a '
                 "number, such as inclusion_prior=0.1."
             )
-        rng = generator(self.random_state)
-        problem = documents.problem(self.hyper.supervision_weight, self.n_jobs)
+        rng = generator(self.model.random_state)
+        hyper = self.hyper if before is None else before.hyper
+        assert hyper is not None
+        problem = documents.problem(hyper.supervision_weight, self.model.n_jobs)
+        size = self.model.reservoir_size
         if before is None:
-            start = perturbed_start(
-                problem, self.hyper, _family(documents, targets), self.prior, rng
-            )
-            return joint_stream.begin(
-                self.coordinate, self.hyper, start, problem, self.reservoir_size, rng
-            )
-        assert before.hyper is not None
+            family = _family(documents, targets)
+            start = perturbed_start(problem, hyper, family, self.prior, rng)
+            return joint_stream.begin(self.coordinate, hyper, start, problem, size, rng)
         return joint_stream.inherit(
             self.coordinate,
-            before.hyper,
+            hyper,
             scaled_state(before),
             before.word_count,
             before.n_samples_seen,
-            documents.problem(before.hyper.supervision_weight, self.n_jobs),
-            self.reservoir_size,
+            problem,
+            size,
             rng,
         )
 
@@ -349,8 +330,9 @@ class JointTrainer:
     ) -> tuple[joint_stream.JointStream, Fitted]:
         """Fit one batch, with one entry of the history."""
         began = time.perf_counter()
-        batch = documents.problem(stream.hyper.supervision_weight, self.n_jobs)
-        stream, epochs, converged = joint_stream.advance(stream, batch, self.batch_tol)
+        batch = documents.problem(stream.hyper.supervision_weight, self.model.n_jobs)
+        tol = _BATCH_TOLERANCE if self.model.tol is None else self.model.tol
+        stream, epochs, converged = joint_stream.advance(stream, batch, tol)
         state = stream.model()
         history = append_history(
             before,
@@ -366,19 +348,6 @@ def _family(documents: Documents, targets: TargetModel | None) -> Any:
     if targets is None or documents.target is None:
         return Gaussian(1.0)  # not used: no document has a target
     return targets.start(documents.target, documents.weights)
-
-
-def _history(result: FitResult) -> dict[str, Any]:
-    steps: tuple[StepInfo, ...] = result.history
-    history: dict[str, list] = {
-        "epoch": [info.epoch for info in steps],
-        "objective": [float(info.objective) for info in steps],
-        "kept_words": [info.kept for info in steps],
-        "seconds": [info.seconds for info in steps],
-    }
-    if any(np.isfinite(info.validation) for info in steps):
-        history["validation"] = [float(info.validation) for info in steps]
-    return {"n_iter": len(steps), "history": history}
 
 
 def joint_trainer(
@@ -408,43 +377,37 @@ def joint_trainer(
     if name == "auto":
         name = "gradient" if schedule else "coordinate"
     coordinate = CoordinateSolver() if coordinate is None else coordinate
-    epochs, tol = model.max_epochs, model.tol
-    n_threads(model.n_jobs)  # raises an error for an invalid n_jobs
+    _check_solver_parameters(model)
     if hasattr(model, "coef_penalty"):  # LDA has no coefficients
         penalty = check_positive("coef_penalty", model.coef_penalty, zero=True)
         hyper = {**hyper, "coef_penalty": penalty}
     return JointTrainer(
+        model=model,
         hyper=Hyperparameters(n_topics=n_topics, learn_prior=learn, **hyper),
         prior=prior,
         name=name,
         solver=_solver(model, name, coordinate, schedule),
+        coordinate=coordinate,
         schedule=schedule,
         search=search,
-        batch_size=model.batch_size,
-        coordinate=coordinate,
-        max_epochs=None if epochs is None else check_count("max_epochs", epochs),
-        tol=_TOLERANCE[name] if tol is None else check_positive("tol", tol, zero=True),
-        batch_tol=1e-5 if tol is None else check_positive("tol", tol, zero=True),
-        title=type(model).__name__,
-        verbose=model.verbose,
-        n_jobs=model.n_jobs,
-        random_state=model.random_state,
-        start=model.fitted_.state if model.warm_start and hasattr(model, "fitted_") else None,
-        noise_start=_noise_start_of(model),
-        reservoir_size=model.reservoir_size,
     )
 
 
-def _noise_start_of(model: Any) -> float | str | None:
-    """Starting value of δ, for models that have this parameter."""
-    value = getattr(model, "noise_start", None)
-    if value is not None and model.solver != "gradient":
+def _check_solver_parameters(model: Any) -> None:
+    """Check the parameters that are used as they are."""
+    n_threads(model.n_jobs)
+    if model.max_epochs is not None:
+        check_count("max_epochs", model.max_epochs)
+    if model.tol is not None:
+        check_positive("tol", model.tol, zero=True)
+    noise = getattr(model, "noise_start", None)
+    if noise is not None and model.solver != "gradient":
         raise ValueError('noise_start is for solver="gradient"; others start from the variance.')
-    if value is None or value == "random":
-        return value
-    if isinstance(value, str):
-        raise ValueError(f'noise_start must be None, "random" or a number, got {value!r}.')
-    return check_positive("noise_start", value)
+    if noise is None or noise == "random":
+        return
+    if isinstance(noise, str):
+        raise ValueError(f'noise_start must be None, "random" or a number, got {noise!r}.')
+    check_positive("noise_start", noise)
 
 
 def _solver(model: Any, name: str, coordinate: CoordinateSolver, schedule: bool) -> Solver:

@@ -17,6 +17,7 @@ from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.focused.refit import variance_parts
 from topicfocus.glm import Column, deviance, level, level_beside, target_columns
+from topicfocus.kernels.blas import one_blas_thread
 from topicfocus.remainder import (
     Completeness,
     Path,
@@ -35,6 +36,7 @@ from topicfocus.remainder import (
 N_PARTS = 5
 
 
+@one_blas_thread()
 def add_remainder(
     fitted: Fitted,
     documents: Documents,
@@ -74,7 +76,8 @@ def add_remainder(
     columns = [_aligned(column, outside, groups) for column in known]
     train = np.sort(np.concatenate(halves))
     paths = [
-        choose_penalty(*_rows(column, x, train), *_rows(column, x, held)) for column in columns
+        choose_penalty(*_rows(column, x, train), *_rows(column, x, held), n_jobs)
+        for column in columns
     ]
     null = target_columns(documents.rows(held).problem(1.0, n_jobs), family)
     gains = [
@@ -90,7 +93,8 @@ def add_remainder(
     for column, path in zip(columns, paths, strict=True):
         if path.penalty is not None:
             mine = column.of(x)
-            own = rounded(fit_terms(column, mine, path.penalty)[:-1])
+            terms = fit_terms(column, mine, path.penalty, path.parameters, n_jobs)
+            own = rounded(terms[:-1])
             coef[:, column.where] = own
             levels[column.where] = _level(column, mine, own, column.of(inside))
     found = replace(found, remainder=Remainder(rare, coef, levels, names))
@@ -146,9 +150,7 @@ def _cross_fitted(
     outside = np.zeros((documents.corpus.n_docs, n_predictors))
     first, second = halves
     for mine, other in ((first, second), (second, first), (np.concatenate(halves), held)):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of fewer topics in a half
-            part = fit_part(documents.rows(np.sort(mine)))
+        part = fit_part(documents.rows(np.sort(mine)))
         outside[other] = part.predictors(documents.rows(other))
     return outside
 

@@ -177,8 +177,8 @@ def _check_spread(
 
 
 @dataclass(frozen=True)
-class Imputation:
-    """Missing covariates are replaced by the median, with indicator columns.
+class CovariateScaling:
+    """Imputation of missing covariates by the median, and scaling of all columns.
 
     Attributes
     ----------
@@ -187,14 +187,23 @@ class Imputation:
     indicated : array of int
         Covariates that are missing in ten training documents or more, and known in as many. Each
         has an indicator column (1 where it is missing) after all covariates.
+    centre, size : arrays (columns,)
+        Mean and standard deviation (1 for constant columns).
     """
 
     median: np.ndarray
     indicated: np.ndarray
+    centre: np.ndarray
+    size: np.ndarray
 
     @staticmethod
-    def estimate(covariates: np.ndarray, weight: np.ndarray) -> Imputation:
-        """Medians and indicator columns for the training documents; NaN is missing."""
+    def none() -> CovariateScaling:
+        """Of a model without covariates."""
+        return CovariateScaling(np.zeros(0), np.zeros(0, dtype=np.int64), np.zeros(0), np.ones(0))
+
+    @staticmethod
+    def estimate(covariates: np.ndarray, weight: np.ndarray) -> CovariateScaling:
+        """From the covariates of the training documents; NaN is missing."""
         known = np.isfinite(covariates) & (weight > 0)[:, None]
         if not known.any(axis=0).all():
             column = int(np.argmin(known.any(axis=0)))
@@ -207,7 +216,13 @@ class Imputation:
         ]
         missing = weight @ np.isnan(covariates)
         enough = np.minimum(missing, weight.sum() - missing) >= FEWEST_INDICATED
-        return Imputation(np.array(medians), np.flatnonzero(enough))
+        found = replace(
+            CovariateScaling.none(), median=np.array(medians), indicated=np.flatnonzero(enough)
+        )
+        columns = found.impute(covariates)
+        size = np.array([weighted_std(column, weight) for column in columns.T])
+        centre = np.average(columns, axis=0, weights=weight)
+        return replace(found, centre=centre, size=np.where(size > 0, size, 1.0))
 
     def impute(self, covariates: np.ndarray) -> np.ndarray:
         """Covariates without missing values, and the indicator columns."""
@@ -217,26 +232,9 @@ class Imputation:
         imputed = np.where(missing, self.median, covariates)
         return np.column_stack([imputed, missing[:, self.indicated].astype(float)])
 
-
-@dataclass(frozen=True)
-class CovariateScaling:
-    """Mean and standard deviation of each covariate column (1 for constant columns)."""
-
-    centre: np.ndarray
-    size: np.ndarray
-
-    @staticmethod
-    def estimate(covariates: np.ndarray | None, weight: np.ndarray) -> CovariateScaling:
-        """Weighted mean and standard deviation of each column."""
-        if covariates is None:
-            return CovariateScaling(np.zeros(0), np.ones(0))
-        size = np.array([weighted_std(column, weight) for column in covariates.T])
-        centre = np.average(covariates, axis=0, weights=weight)
-        return CovariateScaling(centre, np.where(size > 0, size, 1.0))
-
-    def scale(self, covariates: np.ndarray | None) -> np.ndarray | None:
-        """Centred covariates in standard deviations."""
-        return None if covariates is None else round_scaled((covariates - self.centre) / self.size)
+    def scale(self, covariates: np.ndarray) -> np.ndarray:
+        """Imputed covariates, centred and in standard deviations."""
+        return round_scaled((self.impute(covariates) - self.centre) / self.size)
 
     def restore(self, model: ModelState) -> ModelState:
         """Transform ζ and b to covariates in their original units."""
@@ -247,10 +245,8 @@ class CovariateScaling:
 
     def apply(self, model: ModelState) -> ModelState:
         """Transform ζ and b to scaled covariates, to continue fitting."""
-        if model.covariate_coef is None:
+        zeta = model.covariate_coef
+        if zeta is None:
             return model
-        return replace(
-            model,
-            covariate_coef=model.covariate_coef * self.size[:, None],
-            intercept=model.intercept + self.centre @ model.covariate_coef,
-        )
+        scaled = zeta * self.size[:, None]
+        return replace(model, covariate_coef=scaled, intercept=model.intercept + self.centre @ zeta)

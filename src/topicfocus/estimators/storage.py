@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted
 from topicfocus.estimators.arguments import check_topic_name
 from topicfocus.estimators.base import TopicModel, has_targets
 from topicfocus.estimators.fitted import Fitted
-from topicfocus.estimators.lda import JointTopicModel
-from topicfocus.estimators.scaling import CovariateScaling, Imputation, TargetScaling
+from topicfocus.estimators.joint import JointTopicModel
+from topicfocus.estimators.scaling import CovariateScaling, TargetScaling
 from topicfocus.estimators.supervised import TopicClassifier
 from topicfocus.estimators.targets import Coding, TargetModel, TargetPart
 from topicfocus.families import FAMILIES, Categorical, Family, Multiple
@@ -34,7 +34,6 @@ _RECORDS = (
     CovariateScaling,
     Fitted,
     Hyperparameters,
-    Imputation,
     ModelState,
     Remainder,
     TargetModel,
@@ -163,8 +162,7 @@ def _check_arrays(fitted: Fitted, joint: bool) -> None:
     _require(all(isinstance(v, (int, float)) for v in history), "history must be lists of numbers")
     _require(
         joint == (hyper is not None)
-        and (hyper is None or (hyper.n_topics, hyper.selects) == (n_topics, fitted.selects))
-        and fitted.sees_roots != joint,
+        and (hyper is None or (hyper.n_topics, hyper.selects) == (n_topics, fitted.selects)),
         f"hyper must be of {n_topics} topics in a joint model, and None in a focused one",
     )
     _check_remainder(fitted, n_words, width)
@@ -188,7 +186,7 @@ def _check_remainder(fitted: Fitted, n_words: int, width: int) -> None:
 
 def _check_targets(fitted: Fitted, targets: TargetModel, classes: bool) -> None:
     """Check families, labels and covariates, and that they are consistent."""
-    state, n, imputation = fitted.state, targets.n_covariates, targets.imputation
+    state, beside, n = fitted.state, targets.covariates, targets.n_covariates
     families = [own for own, _ in state.family.split()]
     _require(len(families) == len(targets.codings), f"codings must be of {len(families)} targets")
     for coding, family in zip(targets.codings, families, strict=True):
@@ -197,20 +195,20 @@ def _check_targets(fitted: Fitted, targets: TargetModel, classes: bool) -> None:
     if scaling is not None:
         _check_array("target_scaling.centre", scaling.centre, (len(families),))
         _check_array("target_scaling.size", scaling.size, (len(families),), 1 / _LARGEST)
-    n_columns = n
-    if imputation is not None:
-        different = np.unique(imputation.indicated).shape
-        _check_array("imputation.median", imputation.median, (n,))
-        _check_array("imputation.indicated", imputation.indicated, different, 0, n - 1, np.int64)
-        n_columns += len(imputation.indicated)
     _require(
         (n > 0) == (state.covariate_coef is not None),
         f"covariate_coef must be there for {n} covariates",
     )
-    beside = targets.covariate_scaling
-    _check_array("covariate_coef", state.covariate_coef, (n_columns, state.n_predictors))
-    _check_array("covariate_scaling.centre", beside.centre, (n_columns,))
-    _check_array("covariate_scaling.size", beside.size, (n_columns,), 1 / _LARGEST)
+    different = np.unique(beside.indicated).shape
+    n_columns = n + beside.indicated.size
+    for name, array, *rule in (
+        ("covariates.median", beside.median, (n,)),
+        ("covariates.indicated", beside.indicated, different, 0, n - 1, np.int64),
+        ("covariates.centre", beside.centre, (n_columns,)),
+        ("covariates.size", beside.size, (n_columns,), 1 / _LARGEST),
+        ("covariate_coef", state.covariate_coef, (n_columns, state.n_predictors)),
+    ):
+        _check_array(name, array, *rule)
 
 
 def _check_coding(coding: Coding, family: Any, classes: bool) -> None:

@@ -52,7 +52,10 @@ class TopicRegressor(RegressorMixin, TopicModel):
 
     noise_variance_ = FittedAttribute(lambda f: f.noise_variance, "δ of Gaussian targets.")
     levels_ = FittedAttribute(lambda f: f.levels, "Values of the levels of an ordinal target.")
-    thresholds_ = FittedAttribute(lambda f: f.thresholds, "τ of an ordinal target.")
+    thresholds_ = FittedAttribute(
+        lambda f: None if f.levels is None else f.parts[0].family.thresholds,
+        "τ of an ordinal target.",
+    )
 
     def _make_targets(self, columns: list[np.ndarray], weight: np.ndarray) -> TargetModel:
         families = read_families(self.family, len(columns))
@@ -117,20 +120,17 @@ class TopicRegressor(RegressorMixin, TopicModel):
         >>> model.components_.shape == (3, reviews.counts.shape[1])
         True
         """
-        validation = {
-            "X": X_val,
-            "y": y_val,
-            "sample_weight": sample_weight_val,
-            "exposure": exposure_val,
-            "covariates": covariates_val,
-        }
         return self._fit(
             X,
             y,
-            validation=validation,
             sample_weight=sample_weight,
             exposure=exposure,
             covariates=covariates,
+            X_val=X_val,
+            y_val=y_val,
+            sample_weight_val=sample_weight_val,
+            exposure_val=exposure_val,
+            covariates_val=covariates_val,
             groups=groups,
         )
 
@@ -231,13 +231,11 @@ class TopicRegressor(RegressorMixin, TopicModel):
         """
         documents = self._new_documents(X, exposure=exposure, covariates=covariates)
         fitted = self.fitted_
-        family, targets = fitted.state.family, fitted.target_model
         if not return_std:
-            predictor = fitted.predictors(documents, n_jobs=self.n_jobs)
-            return squeezed(targets.mean(family, predictor))
+            return squeezed(fitted.mean(fitted.predictors(documents, n_jobs=self.n_jobs)))
         predictor, spread = fitted.outlook(documents, self.n_jobs)
-        variance = targets.variance(family, predictor, spread)
-        return squeezed(targets.mean(family, predictor)), squeezed(np.sqrt(variance))
+        deviation = np.sqrt(fitted.variance(predictor, spread))
+        return squeezed(fitted.mean(predictor)), squeezed(deviation)
 
     def predict_interval(
         self, X: Any, coverage: float = 0.8, exposure: Any = None, covariates: Any = None
@@ -283,10 +281,8 @@ class TopicRegressor(RegressorMixin, TopicModel):
         if not (isinstance(coverage, (int, float)) and 0 < coverage < 1):
             raise ValueError(f"coverage must be between 0 and 1, such as 0.8, got {coverage!r}.")
         documents = self._new_documents(X, exposure=exposure, covariates=covariates)
-        fitted = self.fitted_
-        low, high = fitted.target_model.intervals(
-            fitted.state.family, *fitted.outlook(documents, self.n_jobs), coverage
-        )
+        outlook = self.fitted_.outlook(documents, self.n_jobs)
+        low, high = self.fitted_.intervals(*outlook, coverage)
         return squeezed(low), squeezed(high)
 
     @available_if(_one_rating)
@@ -463,18 +459,15 @@ class TopicClassifier(ClassifierMixin, TopicModel):
         >>> FocusedTopicClassifier(3, random_state=0).fit(reviews.counts, liked).classes_
         array([False,  True])
         """
-        validation = {
-            "X": X_val,
-            "y": y_val,
-            "sample_weight": sample_weight_val,
-            "covariates": covariates_val,
-        }
         return self._fit(
             X,
             y,
-            validation=validation,
             sample_weight=sample_weight,
             covariates=covariates,
+            X_val=X_val,
+            y_val=y_val,
+            sample_weight_val=sample_weight_val,
+            covariates_val=covariates_val,
             groups=groups,
         )
 

@@ -12,10 +12,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from scipy import sparse
 
 from topicfocus.estimators.arguments import LARGEST, RowError, read_exposure
-from topicfocus.estimators.scaling import CovariateScaling, Imputation, TargetScaling
+from topicfocus.estimators.scaling import CovariateScaling, TargetScaling
 from topicfocus.families import (
     Bernoulli,
     Categorical,
@@ -101,9 +102,12 @@ class Coding:
             wrong = self.labels[place] != known
         if np.any(wrong):
             row = int(np.flatnonzero(~missing)[np.argmax(wrong)])
-            what = "a level" if self.is_rating else "a class"
+            what, remedy = "a class", ""
+            if self.is_rating:
+                what = "a level"
+                remedy = ". Pass all levels at the first call of partial_fit: levels=[...]."
             raise ValueError(
-                f"{name} has {what} never seen in fit at row {row}: {shown(column[row])}"
+                f"{name} has {what} never seen in fit at row {row}: {shown(column[row])}{remedy}"
             )
         codes[~missing] = place
         return codes
@@ -184,10 +188,6 @@ def target_columns(y: Any, n_docs: int, name: str = "y") -> list[np.ndarray]:
 
 def is_missing(column: np.ndarray) -> np.ndarray:
     """Mask of None, NaN and pandas.NA."""
-    if column.dtype.kind != "O":
-        return np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), dtype=bool)
-    import pandas as pd
-
     return pd.isna(column)
 
 
@@ -198,19 +198,14 @@ def shown(value: Any) -> str:
 
 def as_numbers(column: np.ndarray, name: str = "y") -> np.ndarray:
     """Floats with NaN for missing values; text and infinity raise an error that names the row."""
-    if column.dtype.kind in "biuf":
-        values = column.astype(float)
-    else:
-        import pandas as pd
-
-        values = pd.to_numeric(pd.Series(column, dtype=object), errors="coerce").to_numpy(float)
-        wrong = np.isnan(values) & ~is_missing(column)
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise ValueError(
-                f"Unknown label type: {name} must hold numbers, but row {row} is "
-                f"{shown(column[row])}. For labels use a classifier."
-            )
+    values = pd.to_numeric(pd.Series(column), errors="coerce").to_numpy(float)
+    wrong = np.isnan(values) & ~is_missing(column)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise ValueError(
+            f"Unknown label type: {name} must hold numbers, but row {row} is "
+            f"{shown(column[row])}. For labels use a classifier."
+        )
     large = np.abs(values) > LARGEST
     if large.any():
         row = int(np.argmax(large))
@@ -416,58 +411,14 @@ class TargetModel:
     Attributes
     ----------
     codings : tuple of Coding, one per target
-    covariate_scaling : CovariateScaling
-    n_covariates : int
-        Number of covariates before indicator columns are added.
-    imputation : Imputation or None
-        Of missing covariates.
+    covariates : CovariateScaling
     target_scaling : TargetScaling or None
         Of real targets; None if they are not scaled.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> targets = TargetModel.of_classes(np.array(["good", "bad", "good"]))
-    >>> targets.encode(np.array(["bad", "good"])).ravel()
-    array([0., 1.])
-    >>> family = targets.start(np.array([[1.0], [0.0], [1.0]]), np.ones(3))
-    >>> targets.probabilities(family, np.array([[0.0]]))[0]
-    array([[0.5, 0.5]])
     """
 
     codings: tuple[Coding, ...]
-    covariate_scaling: CovariateScaling = field(
-        default_factory=lambda: CovariateScaling.estimate(None, np.ones(0))
-    )
-    n_covariates: int = 0
+    covariates: CovariateScaling = field(default_factory=CovariateScaling.none)
     target_scaling: TargetScaling | None = None
-    imputation: Imputation | None = None
-
-    # ---- from the targets of a fit ---------------------------------------------------------------
-
-    @staticmethod
-    def of_numbers(y: Any, family: Any = "gaussian") -> TargetModel:
-        """Targets of a regressor; `family` is a name or a family, or a list of them."""
-        columns = target_columns(y, len(y))
-        families = read_families(family, len(columns))
-        return TargetModel(tuple(read_regression(columns, families, np.ones(len(y)))))
-
-    @staticmethod
-    def of_classes(y: Any) -> TargetModel:
-        """Targets of a classifier with labels of any kind."""
-        return TargetModel(tuple(read_classes(target_columns(y, len(y)), np.ones(len(y)))))
-
-    def with_covariates(self, covariates: np.ndarray | None, weight: np.ndarray) -> TargetModel:
-        """Estimate imputation and scaling of the covariates; NaN is missing."""
-        if covariates is None:
-            return self
-        imputation = Imputation.estimate(covariates, weight)
-        return replace(
-            self,
-            covariate_scaling=CovariateScaling.estimate(imputation.impute(covariates), weight),
-            n_covariates=covariates.shape[1],
-            imputation=imputation,
-        )
 
     def with_target_scaling(self, columns: list[np.ndarray], weight: np.ndarray) -> TargetModel:
         """Estimate the scaling of real targets."""
@@ -478,24 +429,13 @@ class TargetModel:
     # ---- covariates ------------------------------------------------------------------------------
 
     @property
-    def n_columns(self) -> int:
-        """Number of covariates and indicator columns."""
-        return len(self.covariate_scaling.centre)
-
-    def imputed(self, covariates: np.ndarray | None) -> np.ndarray | None:
-        """Covariates without missing values, and the indicator columns."""
-        if covariates is None or self.imputation is None:
-            return covariates
-        return self.imputation.impute(covariates)
-
-    def scaled_covariates(self, covariates: np.ndarray | None) -> np.ndarray | None:
-        """Imputed covariates, centred and in standard deviations."""
-        return self.covariate_scaling.scale(self.imputed(covariates))
+    def n_covariates(self) -> int:
+        """Number of covariates before indicator columns are added."""
+        return self.covariates.median.size
 
     def column_names(self, names: Sequence[str]) -> list[str]:
         """Names of all columns, given those of the covariates."""
-        indicated = () if self.imputation is None else self.imputation.indicated
-        return [*names, *(f"{names[j]} is missing" for j in indicated)]
+        return [*names, *(f"{names[j]} is missing" for j in self.covariates.indicated)]
 
     # ---- scaling ---------------------------------------------------------------------------------
 
@@ -512,7 +452,7 @@ class TargetModel:
 
         `into_coef`: the median of the target is added to η because there is no intercept.
         """
-        state = self.covariate_scaling.restore(state)
+        state = self.covariates.restore(state)
         return (
             state if self.target_scaling is None else self.target_scaling.restore(state, into_coef)
         )
@@ -521,7 +461,7 @@ class TargetModel:
         """Transform a model to scaled data, to continue fitting."""
         if self.target_scaling is not None:
             state = self.target_scaling.apply(state, into_coef)
-        return self.covariate_scaling.apply(state)
+        return self.covariates.apply(state)
 
     # ---- targets as numbers ----------------------------------------------------------------------
 
@@ -550,23 +490,6 @@ class TargetModel:
             [c.encode(column, name) for c, column in zip(self.codings, columns, strict=True)]
         )
 
-    def check_numbers(self, columns: list[np.ndarray]) -> None:
-        """Raise an error for targets of a later batch that the families do not allow."""
-        for coding, column in zip(self.codings, columns, strict=False):
-            values = as_numbers(column)
-            known = np.isfinite(values)
-            check_values(coding.family, values, known)
-            if coding.labels is None:
-                continue
-            bad = known & ~np.isin(values, coding.labels)
-            if bad.any():
-                row = int(np.argmax(bad))
-                raise ValueError(
-                    f"row {row} of y is {values[row]:g}, which is not one of the levels "
-                    f"{coding.labels.tolist()} of the first call to partial_fit or fit. Pass all "
-                    "levels at the first call: levels=[...]."
-                )
-
     def with_values(self, codes: np.ndarray, weight: np.ndarray) -> TargetModel:
         """Update observed ranges and limits by another batch, documents x targets."""
         codings = [c.with_values(codes[:, t], weight) for t, c in enumerate(self.codings)]
@@ -589,39 +512,6 @@ class TargetModel:
         if not any(used):
             raise ValueError(f"{name} is for counts: use family='poisson'.")
         return log_exposure[:, None] * np.array(used, dtype=float)
-
-    # ---- predictions -----------------------------------------------------------------------------
-
-    def parts(self, family: Any) -> list[TargetPart]:
-        """Coding, family and predictors of each target."""
-        return [
-            TargetPart(coding, own, where)
-            for coding, (own, where) in zip(self.codings, family.split(), strict=True)
-        ]
-
-    def mean(self, family: Any, predictor: np.ndarray) -> np.ndarray:
-        """E[y | f], documents x targets."""
-        return np.column_stack([part.mean(predictor) for part in self.parts(family)])
-
-    def variance(self, family: Any, predictor: np.ndarray, spread: np.ndarray) -> np.ndarray:
-        """Var y, documents x targets, given f and its variance `spread`."""
-        return np.column_stack([part.variance(predictor, spread) for part in self.parts(family)])
-
-    def intervals(
-        self, family: Any, predictor: np.ndarray, spread: np.ndarray, coverage: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Ends of the prediction intervals, documents x targets."""
-        ends = [part.interval(predictor, spread, coverage) for part in self.parts(family)]
-        low, high = zip(*ends, strict=True)
-        return np.column_stack(low), np.column_stack(high)
-
-    def probabilities(self, family: Any, predictor: np.ndarray) -> list[np.ndarray]:
-        """P(y = label), documents x labels, one array per target."""
-        return [part.probabilities(predictor) for part in self.parts(family)]
-
-    def responses(self, family: Any, predictor: np.ndarray) -> np.ndarray:
-        """E[y | f] or P(y = label), documents x predictors."""
-        return np.hstack([part.response(predictor) for part in self.parts(family)])
 
     def predictor_names(self) -> tuple[str, ...]:
         """Names of the linear predictors: "y", or "y is good" for a class."""

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy.special import entr
 
-from topicfocus.corpus import Corpus
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.effects import default_quantiles, found_shares, training_effects
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.focused import SharedStages
-from topicfocus.joint.solver import Progress
+from topicfocus.joint.solver import Progress, StepInfo
 from topicfocus.model import ModelState
+from topicfocus.progress import show_progress
 from topicfocus.token_proportions import context_counts
 
 #: Largest number of documents that `partial_fit` keeps in memory.
@@ -52,6 +54,20 @@ def fit_with(model: Any, options: FitOptions, X: Any, y: Any = None, **arrays: A
     return model.fit(X, y, **arrays)
 
 
+def no_progress(
+    stage: str, done: int = 0, total: int | None = None, info: StepInfo | None = None
+) -> None:
+    """Show nothing."""
+
+
+@contextmanager
+def show_fit(model: Any, options: FitOptions) -> Iterator[Progress]:
+    """The callback of the options, or the display of `verbose`."""
+    verbose = model.verbose and options.progress is None
+    with show_progress(type(model).__name__, verbose) as shown:
+        yield options.progress or shown or no_progress
+
+
 def generator(random_state: Any) -> np.random.Generator:
     """A NumPy generator from whatever scikit-learn takes as random_state."""
     if isinstance(random_state, np.random.RandomState):
@@ -77,6 +93,14 @@ def in_data_units(fitted: Fitted) -> Fitted:
     return replace(fitted, state=state, remainder=rest)
 
 
+def history_of(steps: Sequence[StepInfo], *more: str) -> dict[str, Any]:
+    """`n_iter` and `history` of a fit; `more` are other fields of the steps."""
+    fields = {"epoch": "epoch", "objective": "objective", "kept_words": "kept"}
+    fields |= {name: name for name in more}
+    history = {name: [getattr(step, field) for step in steps] for name, field in fields.items()}
+    return {"n_iter": len(steps), "history": history}
+
+
 def append_history(before: Fitted | None, **entry: Any) -> dict[str, Any]:
     """`n_iter` and `history` after a batch."""
     n_iter, history = (0, {}) if before is None else (before.n_iter, before.history)
@@ -96,8 +120,7 @@ def count_documents(documents: Documents, before: Fitted | None = None) -> dict[
 
 def with_context(
     fitted: Fitted,
-    corpus: Corpus,
-    weight: np.ndarray,
+    documents: Documents,
     n_jobs: int | None,
     before: Fitted | None = None,
     tolerance: float = 1e-5,
@@ -108,6 +131,7 @@ def with_context(
     """
     if not fitted.selects and fitted.targets is None:
         return fitted
+    corpus, weight = documents.corpus, documents.weights
     # Newton's last step squares the tolerance: ten digits suffice here.
     mixes = fitted.mixes(corpus, n_jobs, tolerance=tolerance)
     context = None

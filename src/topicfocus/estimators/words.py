@@ -167,14 +167,10 @@ def word_scores(
     for k, beta in enumerate(components):
         words = np.flatnonzero(beta)
         often = rankdata(beta[words]) / len(words)
-        own = rankdata(_rounded(beta[words] / total[words])) / len(words)
+        # Rounded, so that words of one topic only are ties.
+        own = rankdata(np.round(beta[words] / total[words], 12)) / len(words)
         out[k, words] = 1 / (EXCLUSIVITY / own + (1 - EXCLUSIVITY) / often)
     return out
-
-
-def _rounded(share: np.ndarray) -> np.ndarray:
-    """Round, so that words of one topic only are ties."""
-    return np.round(share, 12)
 
 
 def context_scores(context: np.ndarray, dropped: np.ndarray) -> np.ndarray:

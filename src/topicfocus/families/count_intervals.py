@@ -5,7 +5,7 @@ Given f, a count is Poisson(e^f). f itself is uncertain: we take e^f as gamma di
 
     Var y = μ + μ²s,   P(y = k) = Γ(k + 1/s)/(Γ(1/s) k!) (μs)^k (1 + μs)^{-k - 1/s},
 
-a Poisson as s goes to 0. Plain NumPy; `report/static/counted.js` has the same interval.
+a Poisson as s goes to 0. Plain NumPy; `report/static/engine.js` has the same interval.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from topicfocus.kernels.compile import helper, kernel
 from topicfocus.kernels.tokens import Sequences
@@ -86,139 +87,49 @@ def make_grams(n_words: int, keys: NDArray[np.int64]) -> Grams:
 
 
 @kernel
-def _add_to_buckets(ids, lengths, order, slots, keys, begins, first, usable, buckets):
-    mask = len(buckets) - 1
-    start = 0
-    for length in lengths:
-        for i in range(start, start + length - order):
-            last = ids[i + order]
-            if ids[i] < 0 or last < 0 or not first[ids[i]] or not usable[last]:
-                continue
-            parent = _parent(slots, keys, begins, ids, i, order)
-            if parent >= 0:
-                buckets[_slot(parent << 32 | np.int64(last)) & mask] += 1
-        start += length
-
-
-def bucket_sizes(
-    part: Sequences,
-    order: int,
-    grams: Grams,
-    first: NDArray[np.bool_],
-    usable: NDArray[np.bool_],
-    n_buckets: int,
-) -> NDArray[np.int32]:
-    """Occurrences of the n-grams of ``order + 1`` words whose keys fall into each bucket."""
-    buckets = np.zeros(n_buckets, dtype=np.int32)
-    _add_to_buckets(*part, order, *grams, first, usable, buckets)
-    return buckets
-
-
-@kernel
-def _count_next(
-    ids,
-    lengths,
-    order,
-    slots,
-    keys,
-    begins,
-    first,
-    usable,
-    full,
-    table,
-    found,
-    seen,
-    in_docs,
-    often,
-):
-    mask = len(full) - 1
+def _next_keys(ids, lengths, order, slots, keys, begins, first, found, documents):
     start = 0
     n = 0
     for d in range(len(lengths)):
         for i in range(start, start + lengths[d] - order):
             last = ids[i + order]
-            if ids[i] < 0 or last < 0 or not first[ids[i]] or not usable[last]:
+            if ids[i] < 0 or last < 0 or not first[ids[i]]:
                 continue
             parent = _parent(slots, keys, begins, ids, i, order)
-            if parent < 0:
-                continue
-            key = parent << 32 | np.int64(last)
-            if not full[_slot(key) & mask]:
-                continue
-            at = _find(table, found, key)
-            if at < 0:
-                found[n] = key
-                table[-1 - at] = n + 1
-                seen[n] = -1
-                in_docs[n] = 0
-                often[n] = 0
-                at = n
+            if parent >= 0:
+                found[n] = parent << 32 | np.int64(last)
+                documents[n] = d
                 n += 1
-            often[at] += 1
-            if seen[at] != d:
-                seen[at] = d
-                in_docs[at] += 1
         start += lengths[d]
     return n
 
 
-def next_frequencies(
-    part: Sequences,
-    order: int,
-    grams: Grams,
-    first: NDArray[np.bool_],
-    usable: NDArray[np.bool_],
-    full: NDArray[np.bool_],
-) -> Frequencies:
-    """N-grams of ``order + 1`` words whose bucket is full enough, sorted by their keys."""
-    most = len(part.ids)
-    found, seen, in_docs, often = (np.empty(most, dtype=np.int64) for _ in range(4))
-    table = np.zeros(1 << (2 * most).bit_length(), dtype=np.int32)
-    n = _count_next(
-        *part, order, *grams, first, usable, full, table, found, seen, in_docs, often
-    )  # fmt: skip
-    by_key = np.argsort(found[:n])
-    return Frequencies(found[:n][by_key], in_docs[:n][by_key], often[:n][by_key])
+def next_keys(
+    part: Sequences, order: int, grams: Grams, first: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    """Keys of the n-grams of ``order + 1`` words at all places, and the document of each."""
+    keys, documents = np.empty(len(part.ids), np.int64), np.empty(len(part.ids), np.int32)
+    n = _next_keys(*part, order, *grams, first, keys, documents)
+    return keys[:n], documents[:n]
 
 
-@kernel
-def _add_values(ids, lengths, order, slots, keys, begins, values, seen, words, grams):
-    start = 0
-    n_words = len(begins)
-    for d in range(len(lengths)):
-        for i in range(start, start + lengths[d]):
-            entry = np.int64(ids[i])
-            if entry < 0:
-                continue
-            if seen[entry] != d:
-                seen[entry] = d
-                for j in range(values.shape[1]):
-                    words[entry, j] += values[d, j]
-            if not begins[entry]:
-                continue
-            for k in range(1, min(order, start + lengths[d] - i)):
-                if ids[i + k] < 0:
-                    break
-                at = _find(slots, keys, entry << 32 | np.int64(ids[i + k]))
-                if at < 0:
-                    break
-                entry = at + n_words
-                if seen[entry] != d:
-                    seen[entry] = d
-                    for j in range(values.shape[1]):
-                        grams[at, j] += values[d, j]
-        start += lengths[d]
+def key_buckets(keys: NDArray[np.int64], n_buckets: int) -> NDArray[np.int64]:
+    """One of 2^k buckets for each key."""
+    mixed = (keys >> 32) * 0x9E3779B1 ^ (keys & _LOW_32) * 0x85EBCA6B
+    return (mixed ^ mixed >> 29) & (n_buckets - 1)
 
 
-def value_sums(
-    part: Sequences, order: int, grams: Grams, values: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Sums of some values of documents, over the documents that have each word and n-gram."""
-    n_words = len(grams.begins)
-    seen = np.full(n_words + len(grams.keys), -1)
-    words, found = (np.zeros((n, values.shape[1])) for n in (n_words, len(grams.keys)))
-    _add_values(*part, order, *grams, values, seen, words, found)
-    return words, found
+def key_frequencies(keys: NDArray[np.int64], documents: NDArray[np.int32]) -> Frequencies:
+    """How often keys occur, in ascending order of the keys; documents are in ascending order."""
+    by_key = np.argsort(keys, kind="stable")
+    keys, documents = keys[by_key], documents[by_key]
+    is_new = np.diff(keys, prepend=-1) != 0
+    starts = np.flatnonzero(is_new)
+    if not len(starts):
+        return Frequencies(keys, keys, keys)
+    in_new_document = is_new | (np.diff(documents, prepend=-1) != 0)
+    in_docs = np.add.reduceat(in_new_document.astype(np.int64), starts)
+    return Frequencies(keys[starts], in_docs, np.diff(starts, append=len(keys)))
 
 
 @kernel
@@ -290,3 +201,28 @@ def match(
     where = np.full(int(column.max(initial=-1)) + 1, -1, dtype=np.int64)
     n = _match(*part, high, *grams, column, low, every, where, columns, counts, lengths)
     return columns[:n].copy(), counts[:n].copy(), lengths
+
+
+def frequencies(
+    part: Sequences, orders: tuple[int, int], grams: Grams, term: NDArray[np.bool_], every: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Document frequency and frequency of the entries that are terms, as `match` counts them."""
+    n = len(term)
+    column = np.where(term, np.arange(n), -1).astype(np.int32)
+    entries, counts, _ = match(part, orders, grams, column, every)
+    often = np.bincount(entries, counts, minlength=n).astype(np.int64)
+    return np.bincount(entries, minlength=n), often
+
+
+def value_sums(
+    part: Sequences, order: int, grams: Grams, values: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Sums of some values of documents, over the documents that have each word and n-gram."""
+    n_words, n_grams = len(grams.begins), len(grams.keys)
+    entry = np.arange(n_words + n_grams, dtype=np.int32)
+    entries, _, lengths = match(part, (1, order), grams, entry, True)
+    indptr = np.concatenate([[0], np.cumsum(lengths)])
+    shape = (len(lengths), len(entry))
+    has = sparse.csr_array((np.ones(len(entries)), entries, indptr), shape=shape)
+    sums = has.T @ values
+    return sums[:n_words], sums[n_words:]

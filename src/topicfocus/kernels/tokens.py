@@ -20,11 +20,11 @@ from topicfocus.kernels.words import (
     U,
     Words,
     add_word,
+    add_words,
     find_word,
     mix,
     read_point,
     reserve,
-    word_hash,
 )
 
 #: In place of an id: the end of a segment, or a word that is not known.
@@ -50,23 +50,6 @@ class Rule(NamedTuple):
     apostrophes: NDArray[np.int64]  # entities
     joiners: NDArray[np.int64]  # entities
     elisions: NDArray[np.int64]
-
-
-@kernel
-def find_pairs(data, offsets, first, second, found):
-    """Set ``found[d]`` if one of the pairs of bytes ``first[k], second[k]`` is in document d."""
-    for d in range(len(offsets) - 1):
-        if offsets[d] == offsets[d + 1]:
-            continue
-        # Neither an early exit nor an index that might be negative: many bytes at a time.
-        ones = data[offsets[d] : offsets[d + 1] - 1]
-        nexts = data[offsets[d] + 1 : offsets[d + 1]]
-        for k in range(len(first)):
-            a, b = first[k], second[k]
-            hit = np.uint8(0)
-            for i in range(len(ones)):
-                hit |= np.uint8(ones[i] == a) & np.uint8(nexts[i] == b)
-            found[d] |= hit
 
 
 @helper
@@ -219,11 +202,20 @@ def _gap(data, i, end, fold, apostrophes, joiners, ended):  # noqa: C901
     return i, ended
 
 
+@helper
+def _short_code(letters, size):
+    """The first bytes of a word as a number, 0 if there are more than seven."""
+    code = np.int64(0)
+    if size <= 7:
+        for i in range(size):
+            code = (code << 8) | np.int64(letters[i])
+    return code
+
+
 @inlined
 def _word(data, i, end, fold, apostrophes, elisions, letters):
     """Read the word at byte i into `letters`: (its end, its bytes, its hash)."""
     size = 0
-    short, plain = np.int64(0), True  # the word as a number, while it is ASCII and short
     state = HASH_SEED
     last = np.int64(0)
     while i < end:
@@ -244,17 +236,14 @@ def _word(data, i, end, fold, apostrophes, elisions, letters):
                 lower = point
             if not joins:
                 break
-            if lower == 39 and plain and len(elisions) > 0 and _among(short, elisions):
-                size, short, state, last = 0, np.int64(0), HASH_SEED, np.int64(0)
+            if lower == 39 and len(elisions) > 0 and _among(_short_code(letters, size), elisions):
+                size, state, last = 0, HASH_SEED, np.int64(0)
                 i = after
                 continue
         if lower < 128:
             letters[U(size)] = lower
-            plain = plain and size < 7
-            short = (short << 8) | lower
             size += 1
         else:
-            plain = False
             size = _write_point(letters, size, lower)
         state = ((state ^ lower) * HASH_FACTOR) & HASH_MASK
         last = lower
@@ -344,47 +333,12 @@ def tokenize(
     return words, Sequences(ids[: progress[3]].copy(), lengths)
 
 
-@kernel
-def _frequencies(ids, lengths, seen, document_frequency, frequency):
-    i = 0
-    for d in range(len(lengths)):
-        for _ in range(lengths[d]):
-            word = ids[i]
-            i += 1
-            if word >= 0:
-                frequency[word] += 1
-                if seen[word] != d:
-                    seen[word] = d
-                    document_frequency[word] += 1
-
-
-def frequencies(part: Sequences, n_words: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Document frequency and frequency of each word."""
-    in_docs, often = np.zeros(n_words, dtype=np.int64), np.zeros(n_words, dtype=np.int64)
-    _frequencies(*part, np.full(n_words, -1), in_docs, often)
-    return in_docs, often
-
-
-@kernel
-def _merge_words(part_left, part_right, part_letters, n, slots, left, right, known, sizes, renamed):
-    for i in range(n):
-        begin, size = part_left[i], part_right[i] - part_left[i]
-        code = word_hash(part_letters, begin, size)
-        word = find_word(slots, left, right, known, part_letters, begin, size, code)
-        if word < 0:
-            at = -1 - word
-            word = add_word(slots, left, right, known, sizes, part_letters, begin, size, code, at)
-        renamed[i] = word
-
-
 def merge(total: Words, words: Words) -> tuple[Words, NDArray[np.int64]]:
     """Add the words of one table to another: (table, the new id of each word; `BREAK` behind)."""
     n, n_letters = (int(size) for size in words.sizes)
-    total = reserve(total, n, n_letters)
-    renamed = np.empty(n + 1, dtype=np.int64)
-    renamed[-1] = BREAK
-    _merge_words(words.left, words.right, words.letters, n, *total, renamed)
-    return total, renamed
+    letters = words.letters[:n_letters]
+    total, renamed = add_words(total, letters, words.left[:n], words.right[:n])
+    return total, np.append(renamed, BREAK)
 
 
-__all__ = ["BREAK", "Rule", "Sequences", "find_pairs", "frequencies", "merge", "tokenize"]
+__all__ = ["BREAK", "Rule", "Sequences", "merge", "tokenize"]

@@ -173,9 +173,9 @@ def add_word(slots, left, right, known, sizes, letters, begin, size, code, at):
 
 
 @kernel
-def _add_all(data, offsets, slots, left, right, known, sizes, ids):
-    for d in range(len(offsets) - 1):
-        begin, size = offsets[d], offsets[d + 1] - offsets[d]
+def _add_all(data, begins, ends, slots, left, right, known, sizes, ids):
+    for d in range(len(begins)):
+        begin, size = begins[d], ends[d] - begins[d]
         code = word_hash(data, begin, size)
         word = find_word(slots, left, right, known, data, begin, size, code)
         if word < 0:
@@ -185,10 +185,10 @@ def _add_all(data, offsets, slots, left, right, known, sizes, ids):
 
 
 def add_words(
-    words: Words, data: NDArray[np.uint8], offsets: NDArray[np.int64]
+    words: Words, data: NDArray[np.uint8], begins: NDArray[np.int64], ends: NDArray[np.int64]
 ) -> tuple[Words, NDArray[np.int64]]:
-    """Add words, word d ``data[offsets[d] : offsets[d + 1]]``, to a table: (table, ids)."""
-    ids = np.empty(len(offsets) - 1, dtype=np.int64)
+    """Add words, word d ``data[begins[d] : ends[d]]``, to a table: (table, ids)."""
+    ids = np.empty(len(begins), dtype=np.int64)
     words = reserve(words, len(ids), len(data) + len(ids))
-    _add_all(data, offsets, *words, ids)
+    _add_all(data, begins, ends, *words, ids)
     return words, ids

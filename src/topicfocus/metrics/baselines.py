@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from topicfocus.estimators.scaling import Imputation
+from topicfocus.estimators.scaling import CovariateScaling
 
 #: Validation documents are one of this number of parts.
 PARTS = 5
@@ -203,7 +203,7 @@ def _impute(train: Inputs, test: Inputs) -> tuple[Inputs, Inputs]:
     if train.covariates is None or test.covariates is None:
         return train, test
     weight = np.ones(len(train.covariates)) if train.weight is None else train.weight
-    imputation = Imputation.estimate(train.covariates, weight)
+    imputation = CovariateScaling.estimate(train.covariates, weight)
     mine, theirs = imputation.impute(train.covariates), imputation.impute(test.covariates)
     return replace(train, covariates=mine), replace(test, covariates=theirs)
 

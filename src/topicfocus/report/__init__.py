@@ -1,13 +1,12 @@
 """Reports: a model as one offline HTML page (`Explorer`), or as figures for a paper (`plots`)."""
 
-from topicfocus.report.explorer import Explorer
+from topicfocus.report.explorer import Explorer, summarise
 from topicfocus.report.plots import (
     plot_calibration,
     plot_effects,
     plot_frontier,
     plot_topics,
 )
-from topicfocus.report.summary import summarise
 
 __all__ = [
     "Explorer",

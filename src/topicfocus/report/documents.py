@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import bisect
 import itertools
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from topicfocus.corpus import Corpus
-from topicfocus.proportions import proportion_weights
 from topicfocus.report.evaluation import Predictions, rounded
 from topicfocus.report.inputs import Inputs
 from topicfocus.report.render import pack, pack_texts, size, whole
@@ -68,7 +67,7 @@ def document_summary(
         "step": whole(steps.astype(float)),
         "count": whole(counts.data),
         "composition": pack(found.composition[rows], "u2", 1 / 65535),
-        "predictor": pack(found.predictor[rows], "f8"),
+        "predictor": pack(found.predictor[rows], "f4"),
         "offset": pack(found.offset[rows], "f8"),
         # For more than two classes the page computes them from the predictors.
         "mean": [
@@ -90,24 +89,22 @@ def pack_within(texts: list[str], budget: int) -> dict[str, Any]:
 
     A text is never cut, because the page would explain words that it does not show.
     """
-    packed = pack_texts(texts)
-    if size(packed) <= budget:
-        return packed
     lengths = sorted(map(len, texts))
-    packed = pack_texts([None for _ in texts])
-    low, high = 0, len(lengths)  # texts shorter than lengths[low] fit
-    while high - low > 1:
-        middle = (low + high) // 2
-        trial = pack_texts([t if len(t) < lengths[middle] else None for t in texts])
-        if size(trial) <= budget:
-            low, packed = middle, trial
-        else:
-            high = middle
-    return packed
+
+    def packed(n: int) -> dict[str, Any]:
+        """The texts that are not longer than the first n."""
+        longest = lengths[n - 1] if n else -1
+        return pack_texts([text if len(text) <= longest else None for text in texts])
+
+    everything = packed(len(texts))
+    if size(everything) <= budget:
+        return everything
+    fits = bisect.bisect_right(range(len(texts)), budget, key=lambda n: size(packed(n)))
+    return packed(max(fits - 1, 0))
 
 
 def document_examples(
-    inputs: Inputs, found: Predictions, rows: np.ndarray, exposure: Any, covariates: Any
+    inputs: Inputs, found: Predictions, rows: np.ndarray, extras: Any
 ) -> dict[str, Any]:
     """The first document to explain, and for each predictor the amount that is shaded in full.
 
@@ -117,10 +114,7 @@ def document_examples(
     if not len(rows):
         return {"example": None, "shade": None}
     counts = inputs.counts[rows]
-    exposure, covariates = (
-        None if values is None else np.asarray(values)[rows] for values in (exposure, covariates)
-    )
-    words = inputs.model.explain(counts, exposure=exposure, covariates=covariates).words
+    words = _explain(inputs, extras, rows).words
     per_occurrence = sparse.csr_array(counts.copy())
     per_occurrence.data = 1.0 / per_occurrence.data
     shade = []
@@ -131,89 +125,70 @@ def document_examples(
     return {"example": _example(inputs, found, rows, words), "shade": shade}
 
 
+def _explain(inputs: Inputs, extras: Any, rows: Any = slice(None)) -> Any:
+    """The explanation of some documents."""
+    values = {"exposure": extras.exposure, "covariates": extras.covariates}
+    given = {name: None if v is None else np.asarray(v)[rows] for name, v in values.items()}
+    return inputs.model.explain(inputs.counts[rows], **given)
+
+
 def _example(inputs: Inputs, found: Predictions, rows: np.ndarray, words: Any) -> int:
     """The short document with the largest min(Σ positive, Σ negative) contributions."""
-    where = inputs.fitted.parts[0].where
-    shown = np.full(len(rows), where.start)
-    if where.stop - where.start > 1:
-        shown = where.start + found.mean[0][rows].argmax(axis=1)
-    score = np.zeros(len(rows))
-    n_words = np.zeros(len(rows), dtype=int)
-    for l in np.unique(shown):
-        mine = np.flatnonzero(shown == l)
-        amounts = sparse.csr_array(words[l][mine])
-        positive, negative = (
-            np.asarray(a.sum(axis=1)).ravel() for a in (amounts.maximum(0), (-amounts).maximum(0))
-        )
-        score[mine] = np.minimum(positive, negative)
-        n_words[mine] = np.diff(amounts.indptr)
-    score = score + 1e-9
-    score[(n_words < _EXAMPLE_WORDS[0]) | (n_words > _EXAMPLE_WORDS[1])] *= 0.01
+    coding, mean, first = inputs.codings[0], found.mean[0][rows], inputs.fitted.parts[0].where.start
+    predicted = mean.argmax(axis=1) if coding.n_predictors > 1 else np.zeros(len(rows), dtype=int)
+    both = np.empty(len(rows))
+    for l in np.unique(predicted):
+        amounts = words[first + l]
+        signs = [amounts.maximum(0).sum(axis=1), -amounts.minimum(0).sum(axis=1)]
+        both[predicted == l] = np.minimum(*signs)[predicted == l]
+    n_words = np.diff(words[first].indptr)
+    # Of the criteria, a later one counts more than all before it.
+    criteria = [both, (n_words >= _EXAMPLE_WORDS[0]) & (n_words <= _EXAMPLE_WORDS[1])]
     if inputs.texts is not None:
-        score[[len(inputs.texts[i]) > _EXAMPLE_CHARACTERS for i in rows]] *= 0.1
-    error = _errors(inputs, found, rows)
-    if np.isfinite(error).any():
-        score[~(error <= np.nanmedian(error))] *= 0.001
-    return int(np.argmax(score))
+        criteria.append([len(inputs.texts[i]) <= _EXAMPLE_CHARACTERS for i in rows])
+    if inputs.codes is not None:
+        codes = inputs.codes[rows, 0]
+        actual = coding.decode_levels(codes)
+        error = np.abs(actual - mean) if mean.ndim == 1 else _wrong(codes, mean)
+        criteria.append(error <= np.nanmedian(error) if np.isfinite(error).any() else error == 0)
+    return int(np.lexsort(criteria)[-1])
 
 
-def _errors(inputs: Inputs, found: Predictions, rows: np.ndarray) -> np.ndarray:
-    """Absolute error of the first target, NaN where the target is missing."""
-    error = np.full(len(rows), np.nan)
-    if inputs.codes is None:
-        return error
-    coding, codes, mean = inputs.codings[0], inputs.codes[rows, 0], found.mean[0][rows]
+def _wrong(codes: np.ndarray, probabilities: np.ndarray) -> np.ndarray:
+    """One less the probability of the actual class, NaN where it is not known."""
     known = np.isfinite(codes)
-    if coding.is_class:
-        error[known] = 1.0 - mean[known, codes[known].astype(int)]
-    else:
-        error[known] = np.abs(coding.decode_levels(codes[known]) - mean[known])
-    return error
+    own = probabilities[np.arange(len(codes)), np.where(known, codes, 0).astype(int)]
+    return np.where(known, 1.0 - own, np.nan)
 
 
 # ---- means by group and time ---------------------------------------------------------------------
 
 
-class Outcome(NamedTuple):
-    """A target by document; `amounts` are the contributions of topics, documents x topics."""
-
-    predicted: np.ndarray
-    actual: np.ndarray | None
-    amounts: np.ndarray
-
-
-def group_summary(
-    by: Any, time: Any, composition: np.ndarray, outcomes: Sequence[Outcome | None] = ()
-) -> list[dict[str, Any]] | None:
+def group_summary(inputs: Inputs, found: Predictions, extras: Any) -> list[dict[str, Any]] | None:
     """Means of the documents of each group or time, None if neither was given.
-
-    Parameters
-    ----------
-    by, time : one value per document, a pandas Series, or a dict of name to values; or None
-    composition : array (documents, topics)
-    outcomes : sequence of Outcome, one per target
 
     Returns
     -------
     list of dict, or None
         "name", "kind" ("group" or "time"), "labels", and for each label "n" documents, the mean
         "share" of every topic with its standard "error" (None for a single document). "targets"
-        has for every target (None for more than two classes) the mean "predicted" and "actual",
-        and what each topic "adds": the group's mean contribution less that of all documents. The
-        contribution of topic k is (n_k/N)(η_k - η·ā), as in `explain`.
+        has for every target (None for more than two classes, whose scores are relative) the mean
+        "predicted" and "actual", and what each topic "adds": the group's mean contribution less
+        that of all documents, as in `explain`.
     """
+    columns = [("group", *pair) for pair in _named(extras.by, "group")]
+    columns += [("time", *pair) for pair in _named(extras.time, "time")]
+    tables = _outcomes(inputs, found, extras) if columns else []
     out = []
-    columns = [("group", *pair) for pair in _named(by, "group")]
-    columns += [("time", *pair) for pair in _named(time, "time")]
     for kind, name, values in columns:
-        if len(values) != len(composition):
+        if len(values) != inputs.n_docs:
             raise ValueError(
-                f"{name} has {len(values)} values, but there are {len(composition)} documents."
+                f"{name} has {len(values)} values, but there are {inputs.n_docs} documents."
             )
         labels, place = _groups(values) if kind == "group" else _times(name, values)
         if len(labels) < 2:  # nothing to compare
             continue
-        shares = _frame(composition, place, len(labels))
+        shares = _grouped(pd.DataFrame(found.composition), place, len(labels))
         out.append(
             {
                 "name": name,
@@ -222,47 +197,43 @@ def group_summary(
                 "n": np.bincount(place[place >= 0], minlength=len(labels)).tolist(),
                 "share": shares.mean().to_numpy(),
                 "error": shares.sem().to_numpy(),
-                "targets": [None if o is None else _means(o, place, len(labels)) for o in outcomes],
+                "targets": [None if t is None else _means(t, place, len(labels)) for t in tables],
             }
         )
     return out or None
 
 
-def outcomes(inputs: Inputs, found: Predictions) -> list[Outcome | None]:
-    """The outcome of each target, None for more than two classes, whose scores are relative."""
-    fitted, state = inputs.fitted, inputs.fitted.state
-    counts = fitted.seen(Corpus(inputs.counts)).counts
-    prior = state.doc_topic_prior
-    total = prior.sum() + counts @ proportion_weights(state).table.multiplicity
-    from_words = found.mixes - prior / total[:, None]
-    base = state.coef_rows @ (prior / prior.sum())
-    out: list[Outcome | None] = []
-    for t, part in enumerate(fitted.parts):
-        l = part.where.start
-        if part.where.stop - l > 1:
+def _outcomes(inputs: Inputs, found: Predictions, extras: Any) -> list[pd.DataFrame | None]:
+    """Prediction, target and contributions of topics by document, one table per target."""
+    topics = _explain(inputs, extras).topics
+    out: list[pd.DataFrame | None] = []
+    for t, part in enumerate(inputs.fitted.parts):
+        if part.width > 1:
             out.append(None)
             continue
-        mean, actual = found.mean[t], None
+        table = pd.DataFrame(topics[part.where.start].toarray())
+        mean = found.mean[t]
+        table["predicted"] = mean[:, 1] if mean.ndim > 1 else mean
         if inputs.codes is not None:
-            actual = part.coding.decode_levels(inputs.codes[:, t])
-        mean = mean[:, 1] if mean.ndim > 1 else mean
-        out.append(Outcome(mean, actual, from_words * (state.coef_rows[l] - base[l])))
+            table["actual"] = part.coding.decode_levels(inputs.codes[:, t])
+        out.append(table)
     return out
 
 
-def _frame(values: np.ndarray, place: np.ndarray, n: int) -> Any:
+def _grouped(table: pd.DataFrame, place: np.ndarray, n: int) -> Any:
     """Rows grouped by their place from 0 to n - 1; rows with the place -1 are left out."""
     groups = pd.Categorical.from_codes(place, categories=range(n))
-    return pd.DataFrame(values).groupby(groups, observed=False)
+    return table.groupby(groups, observed=False)
 
 
-def _means(outcome: Outcome, place: np.ndarray, n: int) -> dict[str, Any]:
+def _means(table: pd.DataFrame, place: np.ndarray, n: int) -> dict[str, Any]:
     """Means of each group, NaN for a group without documents."""
-    predicted, actual, amounts = outcome
+    means = _grouped(table, place, n).mean()
+    topics = [name for name in table if name not in ("predicted", "actual")]
     return {
-        "predicted": _frame(predicted, place, n).mean()[0].tolist(),
-        "actual": None if actual is None else _frame(actual, place, n).mean()[0].tolist(),
-        "adds": _frame(amounts, place, n).mean().to_numpy() - amounts.mean(axis=0),
+        "predicted": means["predicted"].tolist(),
+        "actual": means["actual"].tolist() if "actual" in means else None,
+        "adds": (means[topics] - table[topics].mean()).to_numpy(),
     }
 
 

@@ -13,11 +13,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from topicfocus.counts import NamedCounts
-from topicfocus.estimators.columns import check_columns
+from topicfocus.estimators.arguments import check_columns
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.supervised import TopicClassifier, TopicRegressor
 from topicfocus.estimators.targets import Coding
 from topicfocus.estimators.words import word_names
+from topicfocus.report.labels import readable
 from topicfocus.text import TokenCounter
 
 #: Documents whose counts are compared with those of the page's tokeniser.
@@ -57,7 +58,8 @@ class Inputs:
     counts : csr array, documents x words; without rows where no documents were given
         With the counts of all terms (`NamedCounts.remainder`) where they were given.
     texts : list of str, or None
-    vocabulary : list of str
+    vocabulary, labels : list of str
+        The words, and their `readable` labels.
     words : TextReading
     codes : array (documents, targets) or None
         Targets as the family's numbers, NaN where they are missing.
@@ -67,6 +69,7 @@ class Inputs:
     counts: sparse.csr_array
     texts: list[str] | None
     vocabulary: list[str]
+    labels: list[str]
     words: TextReading
     codes: np.ndarray | None
 
@@ -129,7 +132,7 @@ def read_inputs(
         if counts is None:
             raise ValueError("target was given without documents: pass texts or counts, too.")
         codes = fitted.target_model.encode(target, "target", matrix.shape[0])
-    return Inputs(estimator, matrix, texts, names, words, codes)
+    return Inputs(estimator, matrix, texts, names, readable(names), words, codes)
 
 
 def _steps(model: Any) -> tuple[Any, Any, Any]:

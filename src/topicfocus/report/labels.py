@@ -26,7 +26,8 @@ _POINTS = 401
 _LONGEST = 40
 #: A last level as short as this ("IV", "multiple") needs the level above it.
 _SHORT = 10
-_KIND = re.compile(r"\w{1,6}:(?=.)")
+#: The kind of a code ("dx:"); a time ("5:30") has none.
+_KIND = re.compile(r"[^\W\d]\w{0,5}:(?=.)")
 #: An explanation in brackets at the end: "Cardiac arrest (with or without ...)".
 _REMARK = re.compile(r"\s*\([^()]*\)$")
 #: Last levels that answer the level above: "Elective: Yes", not "Yes (Elective)".
@@ -254,53 +255,23 @@ def _cut(text: str, longest: int) -> str:
 def _unique(labels: list[str], names: Sequence[str]) -> list[str]:
     """Number the labels of different names that are the same."""
     owner: dict[str, str] = {}  # label -> name
-    chosen: dict[str, str] = {}  # name -> label
+    out = []
     for label, name in zip(labels, names, strict=True):
-        if name in chosen:
-            continue
         shown, number = label, 1
-        while shown in owner:
+        while owner.setdefault(shown, name) != name:
             number += 1
             shown = f"{label} {number}"
-        owner[shown] = name
-        chosen[name] = shown
-    return [chosen[name] for name in names]
+        out.append(shown)
+    return out
 
 
-def last_level(name: str) -> str:
-    """The last level of a code, for names of topics; it need not distinguish codes."""
-    _, parts = levels(name)
-    end = parts[-1] if len(parts) > 1 else _KIND.sub("", parts[-1], count=1)
-    short = _REMARK.sub("", end)
-    end = short if len(short) >= _SHORT else end
-    if len(parts) > 1 and end.lower() in _ANSWERS:
-        return f"{parts[-2]}: {end}"
-    return f"{end} ({parts[-2]})" if len(parts) > 1 and len(end) < _SHORT else end
-
-
-def name_of_word(word: str, longest: int = 28) -> str:
-    """A word as part of a topic's name: a code by its last level, cut at the end."""
-    end = last_level(word)
-    if end == word:
-        return brief(word)
-    if len(end) <= longest:
-        return end
-    cut = end[:longest].rsplit(" ", 1)[0] if " " in end[:longest] else end[: longest - 1]
+def short_name(word: str, label: str, longest: int = 28) -> str:
+    """A word as part of a topic's name: its label without the kind of a code and the remark."""
+    kind = _KIND.match(word)
+    name = label.removeprefix(kind.group()).strip() if kind else label
+    without = _REMARK.sub("", name)
+    name = without if len(without) >= _SHORT else name
+    if len(name) <= longest:
+        return name
+    cut = name[:longest].rsplit(" ", 1)[0] if " " in name[:longest] else name[: longest - 1]
     return cut.rstrip(" -,;:/(") + "…"
-
-
-def brief(word: str, longest: int = 28) -> str:
-    """A long code without its middle: its kind ("dx:") and its end, which tells codes apart.
-
-    `brief` in dom.js does the same.
-    """
-    if len(word) <= longest:
-        return word
-    kind = re.match(r"\w{1,6}:", word)
-    head = kind.group() if kind else ""
-    tail = word[len(word) - (longest - len(head) - 1) :]
-    boundary = re.search(r"[|/\s]", tail[: len(tail) // 2])
-    if boundary:
-        return f"{head}…{tail[boundary.end() :]}"
-    head = head or word[: longest // 3]
-    return f"{head}…{word[len(word) - (longest - len(head) - 1) :]}"

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from topicfocus.report.evaluation import SEARCHED, frontier_axis, read_frontier
 from topicfocus.report.explorer import Explorer
-from topicfocus.report.facts import SEARCHED, frontier_axis
-from topicfocus.report.labels import name_of_word
+from topicfocus.report.labels import short_name
 from topicfocus.report.render import unpack, unpack_texts
 from topicfocus.report.words import unpack_logarithms
 
@@ -221,7 +221,9 @@ def plot_topics(
         size = (2.9 * columns, rows * (0.7 + 0.2 * n_words))
         figure = _pyplot().figure(figsize=size, layout="constrained")
     axes = figure.subplots(rows, columns, squeeze=False).ravel()
-    names, single = unpack_texts(summary["words"]["names"]), len(summary["predictors"]) == 1
+    single, packed = len(summary["predictors"]) == 1, summary["words"]
+    names = unpack_texts(packed["names"])
+    labels = names if packed["labels"] is None else unpack_texts(packed["labels"])
     change = np.array(topics["coef"] if effects is None else effects["change"], dtype=float)[:, 0]
     if effects is None:
         change = change - change.mean()
@@ -234,7 +236,8 @@ def plot_topics(
             shown = np.array([row_of[v] for v in topics["distinctive"][k][:n_words]], dtype=int)
         colour = (UP if change[k] >= 0 else DOWN) if single else NEUTRAL
         ax.barh(range(len(shown)), probability[shown, k], color=colour)
-        ax.set_yticks(range(len(shown)), [_plain(name_of_word(names[kept[i]], 26)) for i in shown])
+        words = [_plain(short_name(names[kept[i]], labels[kept[i]], 26)) for i in shown]
+        ax.set_yticks(range(len(shown)), words)
         ax.invert_yaxis()
         ax.set_title(_topic_label(topics, k, 28), fontsize=9, loc="left")
         ax.tick_params(labelsize=8)
@@ -369,35 +372,34 @@ def plot_frontier(
     >>> plot_frontier(rows).get_xlabel()
     'words kept'
     """
-    rows = _frontier_rows(source)
-    if not rows:
+    if isinstance(source, Explorer):
+        source = source.summary["fit"]["frontier"]
+    table = read_frontier(source)
+    if table is None or table.empty:
         raise ValueError("There is no frontier: run TopicSearchCV, or topicfocus tune, first.")
-    names = [
-        name
-        for name in dict.fromkeys(name for row in rows for name in row)
-        if name not in (*SEARCHED, "score_se") and any(_is_number(row.get(name)) for row in rows)
-    ]
+    names = [n for n in table.select_dtypes("number") if n not in (*SEARCHED, "score_se")]
     if metric is None:
         metric = "score" if "score" in names or not names else names[0]
     if metric not in names:
         raise ValueError(f"metric must be one of {', '.join(names)}; got {metric!r}.")
-    rows = [row for row in rows if _is_number(row.get(metric))]
-    words = metric != "words" and all(_is_number(row.get("words")) for row in rows)
-    by = "words" if words else frontier_axis(rows)
-    rows = sorted((row for row in rows if _is_number(row.get(by))), key=lambda row: row[by])
+    table = table.dropna(subset=metric)
+    words = metric != "words" and "words" in table and table["words"].notna().all()
+    by = "words" if words else frontier_axis(table)
+    table = table.dropna(subset=by).sort_values(by)
     ax = _axes(ax, (6.0, 4.0))
-    _draw_lines(ax, rows, by, metric)
-    if metric == "score" and any(row.get("score_se") for row in rows):
-        best = max(rows, key=lambda row: (row.get("best", False), row["score"]))
-        level = best["score"] - (best.get("score_se") or 0.0)
-        ax.axhline(level, color=NEUTRAL, linestyle=":", linewidth=1)
-    for row in rows:
-        if row.get("chosen"):
-            at = ([row[by]], [row[metric]])
-            ax.plot(*at, "o", markersize=13, fillstyle="none", color="black", label="selected")
+    has_errors = metric == "score" and "score_se" in table
+    _draw_lines(ax, table, by, metric, has_errors)
+    if has_errors:
+        order = [name for name in ("best", "score") if name in table]
+        best = table.sort_values(order).iloc[-1]
+        ax.axhline(best["score"] - best["score_se"], color=NEUTRAL, linestyle=":", linewidth=1)
+    if "chosen" in table:
+        own = table[table["chosen"]]
+        style = {"markersize": 13, "fillstyle": "none", "color": "black"}
+        ax.plot(own[by], own[metric], "o", label="selected", **style)
     if by == "words":
         ax.set_xscale("log")
-        ticks = _ticks(sorted(row["words"] for row in rows))
+        ticks = _ticks(table["words"].tolist())
         ax.set_xticks(ticks, [f"{tick:,.0f}" for tick in ticks])
         ax.set_xticks([], minor=True)
     if ax.get_legend_handles_labels()[0]:
@@ -409,34 +411,20 @@ def plot_frontier(
     return _tidy(ax)
 
 
-def _frontier_rows(source: Any) -> list[Mapping[str, Any]]:
-    """The settings of a search that did not fail."""
-    if isinstance(source, Explorer):
-        source = source.summary["fit"]["frontier"]
-    given = getattr(source, "frontier_rows_", source)
-    rows = given.to_dict("records") if hasattr(given, "to_dict") else given or []
-    return [row for row in rows if not row.get("error") or _is_number(row.get("score"))]
-
-
-def _is_number(value: Any) -> bool:
-    number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-    return number and bool(np.isfinite(value))
-
-
-def _draw_lines(ax: Any, rows: list[Mapping[str, Any]], by: str, metric: str) -> None:
+def _draw_lines(ax: Any, table: Any, by: str, metric: str, has_errors: bool) -> None:
     """One line per number of topics, with standard errors of the score."""
-    groups: dict[Any, list[Mapping[str, Any]]] = {}
-    for row in rows:
-        groups.setdefault(None if by == "n_topics" else row.get("n_topics"), []).append(row)
-    for i, topics in enumerate(sorted(groups, key=lambda k: (k is not None, k))):
-        own = groups[topics]
-        x, y = [row[by] for row in own], [row[metric] for row in own]
+    groups: list[tuple[Any, Any]] = [(None, table)]
+    if by != "n_topics" and "n_topics" in table:
+        groups = list(table.groupby("n_topics"))
+    for i, (topics, own) in enumerate(groups):
         style = {"color": _COLOURS[i % len(_COLOURS)], "marker": _MARKERS[i % len(_MARKERS)]}
         label = None if topics is None else f"{topics:g} topics"
-        ax.plot(x, y, markersize=4, linewidth=1.2, label=label, **style)
-        errors = [row.get("score_se") or 0.0 for row in own]
-        if metric == "score" and any(errors):
-            ax.errorbar(x, y, yerr=errors, fmt="none", color=style["color"], capsize=2)
+        ax.plot(own[by], own[metric], markersize=4, linewidth=1.2, label=label, **style)
+        if has_errors:
+            errors = own["score_se"].fillna(0.0)
+            ax.errorbar(
+                own[by], own[metric], yerr=errors, fmt="none", color=style["color"], capsize=2
+            )
 
 
 def _ticks(words: list[float]) -> list[float]:

@@ -23,61 +23,19 @@ from typing import Any
 
 import numpy as np
 
-#: In this order: each uses definitions of those before it.
-SCRIPTS = (
-    "unpack.js",
-    "engine.js",
-    "counted.js",
-    "state.js",
-    "corrections.js",
-    "dom.js",
-    "charts.js",
-    "tip.js",
-    "save.js",
-    "explain.js",
-    "effects.js",
-    "story.js",
-    "covariates.js",
-    "pictures.js",
-    "topics.js",
-    "words.js",
-    "documents.js",
-    "tryit.js",
-    "fit.js",
-    "main.js",
-)
-
 #: Comments, which pages do not need.
 _COMMENT = re.compile(r"^ *(?:/\*\*[\s\S]*?\*/|//.*)\n", re.MULTILINE)
-
-_ESCAPES = {
-    "<": "\\u003c",
-    ">": "\\u003e",
-    "&": "\\u0026",
-    "\u2028": "\\u2028",
-    "\u2029": "\\u2029",
-}
-
-_TYPES: dict[str, np.dtype[Any]] = {
-    "f8": np.dtype("<f8"),
-    "f4": np.dtype("<f4"),
-    "u4": np.dtype("<u4"),
-    "u2": np.dtype("<u2"),
-    "i2": np.dtype("<i2"),
-    "u1": np.dtype("u1"),
-}
-
-
-def _static(name: str) -> str:
-    return (resources.files("topicfocus.report") / "static" / name).read_text(encoding="utf-8")
 
 
 @cache
 def _parts() -> tuple[str, str, str]:
-    """Template, style and script."""
-    body = "\n".join(_COMMENT.sub("", _static(name)) for name in SCRIPTS)
+    """Template, style and script; the order of the script's files does not matter."""
+    static = resources.files("topicfocus.report") / "static"
+    parts = [part for part in static.iterdir() if part.name.endswith((".html", ".css", ".js"))]
+    text = {part.name: part.read_text(encoding="utf-8") for part in parts}
+    body = "\n".join(_COMMENT.sub("", text[name]) for name in sorted(text) if name.endswith(".js"))
     script = f'(() => {{\n"use strict";\n{body}\n}})();\n'
-    return _static("page.html"), _static("style.css"), script
+    return text["page.html"], text["style.css"], script
 
 
 def frame_size() -> int:
@@ -94,22 +52,17 @@ def _source(text: str) -> str:
 def embed(value: Any) -> str:
     """JSON that is safe inside a script element, whatever strings it contains."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
-    return (
-        "".join(_ESCAPES.get(c, c) for c in text) if not _ESCAPES.keys().isdisjoint(text) else text
-    )
+    for character in "<>&":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
 
 
 def render(summary: dict[str, Any]) -> str:
     """The page of a summary."""
     template, style, script = _parts()
-    policy = "; ".join(
-        (
-            "default-src 'none'",
-            f"script-src {_source(script)}",
-            f"style-src {_source(style)}",
-            "base-uri 'none'",
-            "form-action 'none'",
-        )
+    policy = (
+        f"default-src 'none'; script-src {_source(script)}; style-src {_source(style)}; "
+        "base-uri 'none'; form-action 'none'"
     )
     values = {
         "policy": html.escape(policy),
@@ -119,12 +72,7 @@ def render(summary: dict[str, Any]) -> str:
         "script": script,
     }
     # One pass over the template: inserted text is not expanded again.
-    pieces = template.split("{{")
-    out = [pieces[0]]
-    for piece in pieces[1:]:
-        name, rest = piece.split("}}", 1)
-        out += [values[name], rest]
-    return "".join(out)
+    return re.sub(r"\{\{(\w+)\}\}", lambda match: values[match[1]], template)
 
 
 def frame(page: str, height: int = 760) -> str:
@@ -151,13 +99,13 @@ def _inflate(text: str) -> bytes:
 
 def pack(values: Any, kind: str, step: float | None = None) -> dict[str, Any]:
     """Numbers as a record {t, z}; with `step`, rounded to multiples of it."""
-    array = np.asarray(values).ravel()
+    array, stored = np.asarray(values).ravel(), np.dtype(f"<{kind}")
     record: dict[str, Any] = {"t": kind}
     if step is not None:
-        limits = np.iinfo(_TYPES[kind])
+        limits = np.iinfo(stored)
         array = np.clip(np.round(array / step), limits.min, limits.max)
         record["s"] = step
-    typed = np.ascontiguousarray(array, dtype=_TYPES[kind])
+    typed = np.ascontiguousarray(array, dtype=stored)
     planes = typed.view(np.uint8).reshape(len(typed), typed.itemsize).T
     record["z"] = _deflate(planes.tobytes())
     return record
@@ -165,7 +113,7 @@ def pack(values: Any, kind: str, step: float | None = None) -> dict[str, Any]:
 
 def unpack(record: dict[str, Any]) -> np.ndarray:
     """Inverse of `pack`, as in the browser."""
-    kind = _TYPES[record["t"]]
+    kind = np.dtype(f"<{record['t']}")
     data = np.frombuffer(_inflate(record["z"]), dtype=np.uint8)
     planes = data.reshape(kind.itemsize, len(data) // kind.itemsize)
     values = np.ascontiguousarray(planes.T).view(kind).ravel()
@@ -193,7 +141,7 @@ def whole(values: np.ndarray) -> dict[str, Any]:
     if len(values) == 0 or np.all((values == np.floor(values)) & (values >= 0)):
         largest = values.max(initial=0)
         for kind in ("u1", "u2", "u4"):
-            if largest <= np.iinfo(_TYPES[kind]).max:
+            if largest <= np.iinfo(kind).max:
                 return pack(values, kind)
     return pack(values, "f8")
 

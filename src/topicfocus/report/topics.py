@@ -13,10 +13,10 @@ from topicfocus.estimators.effects import (
     QUANTILES,
     TopicEffects,
     WordEffects,
+    held_out_effects,
     proportion_differences,
 )
 from topicfocus.estimators.fitted import Fitted
-from topicfocus.estimators.held_out_effects import held_out_effects
 from topicfocus.estimators.words import (
     RELEVANCE,
     first_words,
@@ -27,7 +27,7 @@ from topicfocus.estimators.words import (
 )
 from topicfocus.report.evaluation import Predictions
 from topicfocus.report.inputs import Inputs
-from topicfocus.report.labels import Labels, listed, name_of_word
+from topicfocus.report.labels import Labels, listed, short_name
 from topicfocus.report.render import pack_rounded
 
 _NAME_WORDS = 3
@@ -38,12 +38,6 @@ _CONTEXT_WORDS = 12
 _SHOWN_WORDS = 20
 #: Significant digits of the effects of topics.
 _DIGITS = 8
-#: What a tokeniser leaves of "wasn't", "I've" and "they'll".
-_CONTRACTIONS = (
-    "ain aren couldn didn doesn don hadn hasn haven isn ll mustn needn re shouldn ve wasn weren "
-    "wouldn"
-)
-_FRAGMENTS = frozenset(_CONTRACTIONS.split())
 
 
 def topic_summary(
@@ -107,11 +101,11 @@ def _given_names(model: Any, given: Any, n_topics: int) -> dict[int, str]:
 
 
 def _default_names(inputs: Inputs) -> list[str]:
-    """The words that distinguish each topic from the others, without fragments if possible."""
+    """The words that distinguish each topic from the others."""
     scores = topic_scores(inputs.fitted, naming_order(inputs.fitted), _NAME_RELEVANCE)
-    found = first_words(scores, 4 * _NAME_WORDS, inputs.vocabulary, lambda s: s > -np.inf)
-    clear = ([word for word in words if word not in _FRAGMENTS] or words for words in found)
-    return [", ".join(name_of_word(w) for w in words[:_NAME_WORDS]) for words in clear]
+    found = first_words(scores, _NAME_WORDS, inputs.vocabulary, lambda s: s > -np.inf)
+    label = dict(zip(inputs.vocabulary, inputs.labels, strict=True))
+    return [", ".join(short_name(word, label[word]) for word in words) for words in found]
 
 
 def _leads(inputs: Inputs, composition: np.ndarray) -> np.ndarray | None:
@@ -138,12 +132,8 @@ def _context_words(inputs: Inputs) -> list[list[int]] | None:
     """Columns of the dropped words of each topic's documents; None if they are not known."""
     if inputs.fitted.context is None:
         return None
-    columns = np.arange(len(inputs.vocabulary))
-    found = inputs.model.context_words(2 * _CONTEXT_WORDS, columns)
-    clear = [
-        [int(v) for v in words if inputs.vocabulary[int(v)] not in _FRAGMENTS] for words in found
-    ]
-    return [words[:_CONTEXT_WORDS] for words in clear]
+    found = inputs.model.context_words(_CONTEXT_WORDS, np.arange(len(inputs.vocabulary)))
+    return [[int(v) for v in words] for words in found]
 
 
 # ---- predicted differences -----------------------------------------------------------------------
@@ -189,7 +179,7 @@ def covariate_summary(
     return {
         "names": targets.column_names(names),
         "coef": state.covariate_coef,
-        "average": targets.covariate_scaling.centre,
+        "average": targets.covariates.centre,
         "typical": np.zeros(n) if values is None else values.mean(axis=0),
         "effects": None if values is None else _covariate_effects(fitted, values, found, held_out),
     }
@@ -205,7 +195,7 @@ def _covariate_effects(
     ends[rare] = np.column_stack([values.min(axis=0), values.max(axis=0)])[rare]
     moved = ends - values.mean(axis=0)[:, None]
     f = found.predictor.mean(axis=0) + moved[:, :, None] * state.covariate_coef[:, None, :]
-    response = fitted.target_model.responses(state.family, f.reshape(-1, state.n_predictors))
+    response = fitted.responses(f.reshape(-1, state.n_predictors))
     for part in fitted.parts:
         limits = part.coding.bounds(part.family)
         response[:, part.where] = np.clip(response[:, part.where], *limits)

@@ -1,4 +1,4 @@
-"""The words of the page: frequency, association, selection, and weights in topics."""
+"""The words of the page: frequency, association, selection, weights in topics, remainder."""
 
 from __future__ import annotations
 
@@ -13,17 +13,21 @@ from topicfocus.corpus import Corpus
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import Coding
 from topicfocus.proportions import proportion_weights, topic_proportions
+from topicfocus.remainder import RESOLUTION
 from topicfocus.report.inputs import Inputs
-from topicfocus.report.labels import readable
 from topicfocus.report.render import pack, pack_rounded, pack_texts, roughly, size, unpack, whole
 
 #: Intervals of a numeric target, and of each of several.
 _BINS, _FEW_BINS = 8, 5
 #: Characters of the weights of words in the page.
-TABLE_BUDGET = 770_000
+TABLE_BUDGET = 400_000
 #: Steps of log W where floats do not fit, from fine to coarse.
 _STEPS = (0.0005, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 _ZERO = 65535
+#: Characters of the coefficients in the page.
+COEF_BUDGET = 300_000
+#: By how much the steps of the coefficients grow where they do not fit.
+_COARSER = (1, 16, 32, 64, 128, 256, 512, 1024, 2048)
 
 
 def word_summary(inputs: Inputs) -> dict[str, Any]:
@@ -32,10 +36,10 @@ def word_summary(inputs: Inputs) -> dict[str, Any]:
     present = counts.copy()
     present.data = np.ones_like(present.data)
     frequency = np.asarray(counts.sum(axis=0)).ravel()
-    inclusion = fitted.state.inclusion if fitted.inclusion is None else fitted.inclusion
+    inclusion = fitted.inclusion
     out: dict[str, Any] = {
         "names": pack_texts(inputs.vocabulary),
-        "labels": _labels(inputs.vocabulary),
+        "labels": None if inputs.labels == inputs.vocabulary else pack_texts(inputs.labels),
         "count": whole(np.round(frequency)),
         "documents": whole(np.asarray(present.sum(axis=0)).ravel()),
         "inclusion": pack(inclusion, "u2", 1 / 65535),
@@ -46,16 +50,16 @@ def word_summary(inputs: Inputs) -> dict[str, Any]:
         "kept": whole(_kept(fitted).astype(float)),
         "trained": whole(fitted.known_words.astype(float)),
     }
-    signals = None
     if inputs.codes is not None and inputs.n_docs:
         signals = _signals(inputs, inputs.codes)
-        z = np.column_stack([association(counts, s) for s in signals])
-        out["association"] = pack_rounded(z)
+        out["association"] = pack_rounded(
+            np.column_stack([association(counts, s) for s in signals])
+        )
         out["by_target"] = [
             _by_target(present, coding, inputs.codes[:, t], len(inputs.codings))
             for t, coding in enumerate(inputs.codings)
         ]
-    out["why"] = _selection(inputs, signals)
+    out["why"] = _selection(inputs)
     return out
 
 
@@ -64,12 +68,6 @@ def _kept(fitted: Fitted) -> np.ndarray:
     if fitted.selected_words is not None:
         return fitted.selected_words
     return fitted.state.topic_word.max(axis=1) > 0
-
-
-def _labels(vocabulary: list[str]) -> dict[str, Any] | None:
-    """Readable labels, None if they are the words themselves."""
-    labels = readable(vocabulary)
-    return None if labels == vocabulary else pack_texts(labels)
 
 
 def _signals(inputs: Inputs, all_codes: np.ndarray) -> list[np.ndarray]:
@@ -139,28 +137,25 @@ def _intervals(values: np.ndarray, most: int) -> tuple[np.ndarray, list[str]]:
     return edges[:-1], [f"{a:,.0f}" if a == b else f"{a:,.0f} to {b:,.0f}" for a, b in pairs]
 
 
-def _selection(inputs: Inputs, signals: list[np.ndarray] | None) -> dict[str, Any]:
-    """The word-selection criterion and its cost, as twice a log likelihood ratio (a squared z).
+def _selection(inputs: Inputs) -> dict[str, Any]:
+    """The screening statistic of the words, and the value that each would have needed.
 
-    The criterion is the screening statistic of the model, and the cost that of its word selection;
-    for models without one, z² and 2 log V.
+    Both are twice a log likelihood ratio (a squared z). Models without one have only the lists of
+    words to keep and to drop.
     """
-    model, fitted, counts = inputs.model, inputs.fitted, inputs.counts
+    model, fitted = inputs.model, inputs.fitted
     out: dict[str, Any] = {
-        "prediction_cost": 2 * math.log(max(fitted.state.n_words, 2)),
-        "prediction_source": "evidence",
         "keep": _listed(model, "keep_words", inputs.vocabulary),
         "drop": _listed(model, "drop_words", inputs.vocabulary),
     }
-    evidence = fitted.evidence
-    if evidence is None and signals is not None:
-        evidence = np.max([association(counts, s) ** 2 for s in signals], axis=0)
-        out["prediction_source"] = "z2"
-    if evidence is None:
+    if fitted.evidence is None:
         return out
-    out["as_prediction"] = roughly(evidence)
+    out |= {
+        "evidence": roughly(fitted.evidence),
+        "cost": 2 * math.log(max(fitted.state.n_words, 2)),
+    }
     if fitted.word_cost is not None:
-        out["prediction_cost"] = fitted.word_cost
+        out["cost"] = fitted.word_cost
         out["needed"] = roughly(evidence_needed(fitted, fitted.word_cost, out["drop"]))
     return out
 
@@ -258,3 +253,52 @@ def _rounding_error(
     before = topic_proportions(corpus, state, n_jobs=n_jobs)
     after = topic_proportions(corpus, replace(state, topic_word=changed), n_jobs=n_jobs)
     return float(np.abs((before - after) @ state.coef_rows.T).max())
+
+
+# ---- the remainder -------------------------------------------------------------------------------
+
+
+def remainder_summary(inputs: Inputs, counts: Any, exact: bool = False) -> dict[str, Any] | None:
+    """What the page computes the remainder with; None for a model without.
+
+    `error` is the largest change of a linear predictor of these documents by rounding, where the
+    coefficients do not fit into the page with all digits.
+    """
+    rest = inputs.fitted.remainder
+    if rest is None:
+        return None
+    packed, rounded = _pack_coef(rest.coef, exact)
+    error = 0.0
+    if counts.shape[0]:
+        terms = inputs.fitted.remainder_counts(inputs.fitted.corpus(counts))
+        changed = replace(rest, coef=rounded).amounts(terms) - rest.amounts(terms)
+        error = float(np.abs(changed).max())
+    different, which = np.unique(rest.rarity, return_inverse=True)
+    return {
+        "names": None if rest.names is None else pack_texts(list(rest.names)),
+        "rarity": {"values": pack(different, "f4"), "which": whole(which)},
+        "coef": packed,
+        "level": rest.level.tolist(),
+        "total": int(np.count_nonzero(rest.coef)),
+        "kept": int(np.count_nonzero(rounded)),
+        "error": error,
+    }
+
+
+def remainder_of_documents(inputs: Inputs, counts: Any) -> dict[str, Any] | None:
+    """What the remainder adds to the linear predictors of documents, packed."""
+    if inputs.fitted.remainder is None:
+        return None
+    return pack(inputs.fitted.remainder_amounts(inputs.fitted.corpus(counts)), "f8")
+
+
+def _pack_coef(coef: np.ndarray, exact: bool) -> tuple[list[dict[str, Any]], np.ndarray]:
+    """The coefficients of each predictor in steps, and what they are rounded to."""
+    largest = np.maximum(np.abs(coef).max(axis=0, initial=0.0), 1e-300)
+    for coarser in _COARSER:
+        steps = (largest * RESOLUTION * coarser).tolist()
+        packed = [pack(column, "i2", step) for column, step in zip(coef.T, steps, strict=True)]
+        if exact or sum(map(size, packed)) <= COEF_BUDGET:
+            break
+    rounded = coef if coarser == 1 else np.column_stack([unpack(column) for column in packed])
+    return packed, rounded

@@ -25,8 +25,7 @@ from topicfocus.estimators.arguments import (
     check_share,
     read_weight,
 )
-from topicfocus.estimators.effects import proportion_differences
-from topicfocus.estimators.held_out_effects import HeldOutEffects, held_out_effects
+from topicfocus.estimators.effects import HeldOutEffects, held_out_effects, proportion_differences
 from topicfocus.estimators.training import FitOptions, fit_with
 from topicfocus.estimators.words import reciprocal_ranks, topic_scores
 from topicfocus.metrics.topics import match_topics, top_words

@@ -336,7 +336,7 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
     frontier_ : DataFrame
         One row per setting: its parameters, `score` and `score_se` (standard error over folds);
         means over folds of `npmi`, `smoothed_pmi`, `target_agreement` and `diversity` of the ten
-        top words (docs/metrics.md), of the number of `words` kept and their `inclusion`;
+        top words (docs/reading.md), of the number of `words` kept and their `inclusion`;
         `jaccard` and `nogueira`, the overlap of the words kept in different folds (training parts
         of k folds have (k-2)/(k-1) of their documents in common: see `stability` for what another
         sample would keep); `seconds` of a fit; `error`; and whether the setting is the `best` one

@@ -24,15 +24,16 @@ from topicfocus.counts import (
     joined_rows,
     open_counts,
 )
-from topicfocus.text.buffers import Texts, text_chunks
 from topicfocus.text.sequences import (
     Split,
+    Texts,
     TextsElsewhere,
     TokenizedTexts,
     known_sequences,
     learn,
     split_by,
     split_words,
+    text_chunks,
 )
 from topicfocus.text.stop_words import WordRoles, elisions_of, read_stop_words
 from topicfocus.text.tokenizer import TokenRule, code_spans, segments, term_spans, token_spans

@@ -1,4 +1,4 @@
-"""Read CSV, JSON, Excel and Parquet files and folders of texts, row by row.
+"""Read CSV, JSON, Excel and Parquet files and folders of texts, some rows at a time.
 
 For each format one function checks the columns and returns a function that reads the rows. Row 1 is
 the first row below the header, and blank rows count: in a CSV file without line breaks inside
@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +39,11 @@ _DELIMITERS = (",", "\t", ";", "|")
 _END = "\ud800"
 #: Characters; Python's csv module accepts 131,072 by default.
 _LONGEST_FIELD = 2**31 - 1
-#: Rows of Parquet that are converted at a time.
-_BATCH_ROWS = 500
+#: Characters of text after which a batch of rows is complete. Larger batches do not fit into a
+#: core's cache and take longer.
+BATCH_CHARACTERS = 1 << 18
+#: Rows that are converted at a time.
+_FEW_ROWS = 100
 _TEXT_FILES = (".txt", ".text")
 
 
@@ -87,7 +90,30 @@ class BadRows:
 
 #: Tuples of a row number and the values of the requested columns.
 Rows = Iterator[tuple[Any, ...]]
-Reader = Callable[[BadRows], Rows]
+#: The numbers of some rows, and a sequence of values for each of the requested columns.
+Batch = tuple[Sequence[int], Sequence[Sequence[Any]]]
+Reader = Callable[[BadRows], Iterator[Batch]]
+
+
+def _by_columns(request: Request, read: Callable[[BadRows], Rows], bad: BadRows) -> Iterator[Batch]:
+    """The batches of a format that is read row by row."""
+    for found in _batches(read(bad), 1, request.block_rows):
+        rows, *columns = zip(*found, strict=True)
+        yield rows, columns
+
+
+def _batches(rows: Iterator[Any], text: int, most: int) -> Iterator[list[Any]]:
+    """Lists of rows, limited in their number and in the characters of column `text`."""
+    found: list[Any] = []
+    size = 0
+    while some := list(islice(rows, min(_FEW_ROWS, most - len(found)))):
+        found += some
+        size += sum(len(row[text]) for row in some if len(row) > text and type(row[text]) is str)
+        if len(found) >= most or size >= BATCH_CHARACTERS:
+            yield found
+            found, size = [], 0
+    if found:
+        yield found
 
 
 def check_columns(request: Request, columns: Sequence[str], path: str) -> None:
@@ -151,7 +177,7 @@ def open_csv(place: str, path: str, request: Request, usual: str = ",") -> Reade
     except ReadError as error:
         raise ReadError(f"{path}, header: {error}") from None
     check_columns(request, header, path)
-    return partial(_csv_rows, place, path, request, delimiter, header)
+    return partial(_csv_batches, place, path, request, delimiter, header)
 
 
 def _decoded_head(place: str, path: str, request: Request) -> str:
@@ -176,24 +202,34 @@ def _header(rows: Iterator[list[str]]) -> list[str]:
     return []
 
 
-def _csv_rows(
+def _csv_batches(
     place: str, path: str, request: Request, delimiter: str, header: list[str], bad: BadRows
-) -> Rows:
+) -> Iterator[Batch]:
     n, places = len(header), [header.index(name) for name in request.names]
     with files.open_text(place, request.encoding) as stream:
         reader = _csv_reader(stream, delimiter)
         _header(reader)
-        for row, fields in enumerate(reader, start=1):
-            if not fields or fields in ([""], [_END]):  # a blank line
-                continue
-            if fields[-1].endswith(_END):
-                raise ReadError(
-                    f"{path}, row {row}: a quote is opened and never closed. Correct it."
-                )
-            if len(fields) == n:
-                yield row, *[fields[i] for i in places]
-            else:
-                bad.report(f"{path}, row {row}: {_fields_message(len(fields), n)}")
+        first = 1
+        for found in _batches(reader, places[0], request.block_rows):
+            rows: Sequence[int] = range(first, first + len(found))
+            first += len(found)
+            if n == 1 or {*map(len, found)} != {n} or found[-1][-1].endswith(_END):
+                good = [row for row in rows if _is_usable(found[row - rows[0]], row, n, path, bad)]
+                rows, found = good, [found[row - rows[0]] for row in good]
+            if found:
+                columns = list(zip(*found, strict=True))
+                yield rows, [columns[i] for i in places]
+
+
+def _is_usable(fields: list[str], row: int, n: int, path: str, bad: BadRows) -> bool:
+    """Whether a row has n fields; a blank one is left out, any other is reported."""
+    if not fields or fields in ([""], [_END]):
+        return False
+    if fields[-1].endswith(_END):
+        raise ReadError(f"{path}, row {row}: a quote is opened and never closed. Correct it.")
+    if len(fields) != n:
+        bad.report(f"{path}, row {row}: {_fields_message(len(fields), n)}")
+    return len(fields) == n
 
 
 def _fields_message(found: int, n: int) -> str:
@@ -219,7 +255,8 @@ def open_json(place: str, path: str, request: Request) -> Reader:
             continue
     if keys and (request.text is None or len(text) < files.HEAD_BYTES // 4):
         check_columns(request, list(map(str, keys)), path)
-    return partial(_json_rows, place, path, request, text.lstrip().startswith("["))
+    is_array = text.lstrip().startswith("[")
+    return partial(_by_columns, request, partial(_json_rows, place, path, request, is_array))
 
 
 def _json_rows(place: str, path: str, request: Request, is_array: bool, bad: BadRows) -> Rows:
@@ -278,7 +315,8 @@ def open_excel(place: str, path: str, request: Request) -> Reader:
     while header[-1] == "":
         header.pop()
     check_columns(request, header, path)
-    return partial(_excel_rows, path, request, header, rows[first + 1 :])
+    read = partial(_excel_rows, path, request, header, rows[first + 1 :])
+    return partial(_by_columns, request, read)
 
 
 def _excel_sheet(path: str, request: Request) -> list[list[Any]]:
@@ -331,7 +369,7 @@ def as_label(value: Any) -> str:
 
 def open_frame(frame: pd.DataFrame, path: str, request: Request) -> Reader:
     check_columns(request, list(map(str, frame.columns)), path)
-    return partial(_frame_rows, frame, request)
+    return partial(_by_columns, request, partial(_frame_rows, frame, request))
 
 
 def _frame_rows(frame: pd.DataFrame, request: Request, bad: BadRows) -> Rows:
@@ -347,13 +385,13 @@ def _frame_rows(frame: pd.DataFrame, request: Request, bad: BadRows) -> Rows:
 def open_parquet(place: str, path: str, request: Request) -> Reader:
     with _parquet_errors(path), _parquet_file(path) as file:
         check_columns(request, file.schema_arrow.names, path)
-    return partial(_parquet_rows, path, request)
+    return partial(_by_columns, request, partial(_parquet_rows, path, request))
 
 
 def _parquet_rows(path: str, request: Request, bad: BadRows) -> Rows:
     row = 1
     with _parquet_errors(path), _parquet_file(path) as file:
-        for batch in file.iter_batches(_BATCH_ROWS, columns=request.names):
+        for batch in file.iter_batches(_FEW_ROWS, columns=request.names):
             columns = [batch[name].to_pylist() for name in request.names]
             yield from zip(range(row, row + len(batch)), *columns, strict=True)
             row += len(batch)
@@ -420,7 +458,8 @@ def open_folder(
         raise ReadError(f"{path} is a folder, which has no column {name!r}. Use a table.")
     classes = None if documents[0][1] is None else "folder"
     request = replace(request, text="text", target=classes)
-    return partial(_folder_rows, request, documents), request
+    read = partial(_folder_rows, request, documents)
+    return partial(_by_columns, request, read), request
 
 
 def _folder_rows(request: Request, documents: list[tuple[str, str | None]], bad: BadRows) -> Rows:

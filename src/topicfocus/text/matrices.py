@@ -6,7 +6,7 @@ segmentation fault on some damaged files.
 
 from __future__ import annotations
 
-import io
+import re
 import warnings
 import zipfile
 import zlib
@@ -189,15 +189,19 @@ def _mtx(path: str) -> Any:
             )
         if symmetry != "general":
             raise ReadError(f"{path} is {symmetry}: a matrix of documents and words is general.")
-        n_rows, n_columns, *stored = _sizes(stream, path, 3 if layout == "coordinate" else 2)
-        body = stream.read()
+        body = re.sub(rb"(?m)^\s*%.*$", b"", stream.read())
+    numbers = _numbers(body, path)
+    n_sizes = 3 if layout == "coordinate" else 2
+    sizes, numbers = numbers[:n_sizes], numbers[n_sizes:]
+    if len(sizes) < n_sizes or not np.all((sizes >= 0) & (sizes < 1e15) & (sizes % 1 == 0)):
+        raise ReadError(f"{path} is not Matrix Market: it has no line of {n_sizes} sizes.")
+    n_rows, n_columns, *stored = (int(size) for size in sizes)
     if n_rows > _EMPTY_ROWS + 10 * len(body) or n_columns > 2**31 - 2:
         raise ReadError(
             f"{path} claims {n_rows} rows and {n_columns} columns, which it does not contain."
         )
     width = 1 if layout == "array" else (2 if field == "pattern" else 3)
     expected = width * (stored[0] if stored else n_rows * n_columns)
-    numbers = _numbers(body, path)
     if len(numbers) != expected:
         raise ReadError(
             f"{path} has {len(numbers)} numbers where its header says {expected}. It is truncated "
@@ -211,18 +215,6 @@ def _mtx(path: str) -> Any:
     )
     values = np.ones(len(entries)) if width == 2 else entries[:, 2]
     return sparse.coo_array((values, (rows, columns)), shape=(n_rows, n_columns))
-
-
-def _sizes(stream: io.BufferedReader, path: str, n: int) -> list[int]:
-    """The line of sizes, which follows comments and blank lines."""
-    for line in stream:
-        text = line.strip()
-        if text and not text.startswith(b"%"):
-            parts = text.split()
-            if len(parts) == n and all(p.isdigit() and len(p) <= 15 for p in parts):
-                return [int(p) for p in parts]
-            break
-    raise ReadError(f"{path} is not Matrix Market: it has no line of {n} sizes.")
 
 
 def _numbers(body: bytes, path: str) -> NDArray[np.float64]:

@@ -1,8 +1,9 @@
-"""Texts as sequences of word ids, from which terms are chosen and counted.
+"""Documents of any kind as sequences of word ids, from which terms are chosen and counted.
 
-One pass over the texts gives each word a number (`TokenizedTexts`): four bytes for each word of a
-text, in memory or in a temporary file. Chunks are split on threads, each with a table of words of
-its own, and the tables are merged in order.
+Documents are cut into chunks of a few megabytes of UTF-8. One pass over these gives each word a
+number (`TokenizedTexts`): four bytes for each word of a text, in memory or in a temporary file.
+Chunks are split on threads, each with a table of words of its own, and the tables are merged in
+order.
 """
 
 from __future__ import annotations
@@ -18,18 +19,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicfocus.kernels import tokens
+from topicfocus.kernels.grams import frequencies, make_grams
 from topicfocus.kernels.threads import map_in_order
 from topicfocus.kernels.tokens import BREAK, Sequences
 from topicfocus.kernels.words import Words, add_words, copy_words, empty_words
-from topicfocus.text.buffers import Texts, join
-from topicfocus.text.tokenizer import TokenRule, kernel_rule, special_pairs
+from topicfocus.text.tokenizer import SPECIAL, TokenRule, kernel_rule
 
+#: Bytes of text in a chunk. Its words fit into a core's cache, and merging them costs little.
+CHUNK_BYTES = 1 << 23
 #: Slots of a new table of words: enough for most chunks.
 _SLOTS = 1 << 16
 #: Bytes of word ids that stay in memory; more are written to a temporary file.
 IN_MEMORY = 1 << 24
-#: Documents whose tokens are lists of strings at a time, which take more room than their text.
+#: Documents that are Python strings, or lists of them, at a time: these take more room.
 _DOCUMENTS_AT_ONCE = 1024
+_SPECIAL = [character.encode() for character in SPECIAL]
+
+
+@dataclass(frozen=True)
+class Texts:
+    """A chunk: document d is ``data[offsets[d] : offsets[d + 1]]``, and `data` is read-only."""
+
+    data: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, d: int) -> bytes:
+        return self.data[self.offsets[d] : self.offsets[d + 1]].tobytes()
+
+
+def join(documents: list[bytes]) -> Texts:
+    """Encoded documents as one buffer."""
+    offsets = np.zeros(len(documents) + 1, dtype=np.int64)
+    np.cumsum(np.fromiter(map(len, documents), np.int64, len(documents)), out=offsets[1:])
+    return Texts(np.frombuffer(b"".join(documents), dtype=np.uint8), offsets)
+
 
 #: Splits a chunk: (table of words, sequences). It adds new words to the table if the flag is set.
 Split = Callable[[Texts, Words, bool], tuple[Words, Sequences]]
@@ -123,7 +149,8 @@ class TokenizedTexts:
         """With the frequencies of the words in the documents of `rows`."""
         n = int(self.words.sizes[0])
         in_docs, often = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-        for a, b in self.each(lambda part, _: tokens.frequencies(part, n)):
+        words, every = make_grams(n, np.zeros(0, np.int64)), np.ones(n, dtype=bool)
+        for a, b in self.each(lambda part, _: frequencies(part, (1, 1), words, every, False)):
             in_docs += a
             often += b
         return replace(self, document_frequency=in_docs, frequency=often)
@@ -133,7 +160,7 @@ class TokenizedTexts:
         texts = _encoded(names)
         n = int(self.words.sizes[0])
         # A word that is not in the table gets a number behind its last word.
-        ids = add_words(copy_words(self.words), texts.data, texts.offsets)[1]
+        ids = _added(copy_words(self.words), texts)[1]
         renamed = np.full(n + 1, BREAK, dtype=np.int32)
         known = ids < n
         renamed[ids[known]] = np.flatnonzero(known)
@@ -198,6 +225,133 @@ class Parts:
             yield Sequences(*part)
 
 
+# ---- chunks of texts -----------------------------------------------------------------------------
+
+
+def text_chunks(
+    documents: Any, *, encoding: str = "utf-8", decode_error: str = "strict"
+) -> Iterator[Texts]:
+    """Cut documents into chunks.
+
+    Parameters
+    ----------
+    documents : iterable
+        Strings or bytes; or an iterator of blocks of them, which may be sequences, Arrow arrays,
+        series, or objects with an attribute ``texts`` as `read_table` yields them. It is read once,
+        no further ahead than needed.
+    encoding, decode_error : str
+        How bytes are decoded.
+
+    Raises
+    ------
+    TypeError
+        If a document is neither string nor bytes.
+    ValueError
+        If ``documents`` is one string; if a document is missing or cannot be decoded. The message
+        names its row.
+    """
+    pending: list[bytes] = []
+    size = row = 0
+    for part in _parts(documents):
+        try:
+            encoded = list(map(str.encode, part))
+        except (TypeError, UnicodeEncodeError):  # bytes, a surrogate, something missing
+            encoded = [_encode(d, row + i, encoding, decode_error) for i, d in enumerate(part)]
+        pending += encoded
+        row += len(encoded)
+        size += sum(map(len, encoded))
+        if size >= CHUNK_BYTES:
+            yield join(pending)
+            pending, size = [], 0
+    if pending:
+        yield join(pending)
+
+
+def _parts(documents: Any) -> Iterator[list[Any]]:
+    """Lists of some documents each, from documents or from blocks of them."""
+    if isinstance(documents, (str, bytes)):
+        raise ValueError(
+            "Iterable over raw text documents expected, string object received. "
+            "Pass a list: [text]."
+        )
+    if _is_column(documents):
+        documents = iter([documents])
+    listed = isinstance(documents, (list, tuple))
+    single: list[Any] = []
+    for i, item in enumerate(documents):
+        block = getattr(item, "texts", item)
+        if isinstance(block, (list, tuple)) and listed and block is item:
+            raise TypeError(
+                f"document {i} is a {type(block).__name__}, not text. Join the words of documents "
+                "that are split already; to pass blocks of documents, pass an iterator."
+            )
+        is_block = isinstance(block, (list, tuple)) or _is_column(block)
+        if not is_block:
+            single.append(block)
+        if single and (is_block or len(single) == _DOCUMENTS_AT_ONCE):
+            yield single
+            single = []
+        if is_block:
+            yield from _slices(block)
+    if single:
+        yield single
+
+
+def _is_column(thing: Any) -> bool:
+    if isinstance(thing, (str, bytes)):
+        return False
+    if isinstance(thing, np.ndarray):
+        if thing.ndim != 1:
+            raise ValueError(
+                f"documents must be one-dimensional, got an array of shape {thing.shape}. "
+                "Pass one column of text."
+            )
+        return True
+    if hasattr(thing, "columns") and not callable(thing.columns):
+        raise ValueError("documents must be one column of text, got a table. Pass table['text'].")
+    return hasattr(thing, "to_numpy") or hasattr(thing, "__arrow_c_stream__")
+
+
+def _slices(block: Any) -> Iterator[list[Any]]:
+    """A block as lists of Python strings; an Arrow column is converted slice by slice."""
+    if not hasattr(block, "to_pylist"):
+        names = ("tolist", "to_list")  # of NumPy and pandas, and of polars
+        convert = next((getattr(block, name) for name in names if hasattr(block, name)), None)
+        block = block if convert is None else convert()
+    for start in range(0, len(block), _DOCUMENTS_AT_ONCE):
+        part = block[start : start + _DOCUMENTS_AT_ONCE]
+        try:
+            yield part.to_pylist() if hasattr(part, "to_pylist") else part
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"one of the {len(part)} documents from {start} on is not valid UTF-8: "
+                f"{error.reason}. Decode the column with its own encoding first."
+            ) from None
+
+
+def _encode(document: Any, row: int, encoding: str, decode_error: str) -> bytes:
+    if isinstance(document, bytes):
+        try:
+            document = document.decode(encoding, decode_error)
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"document {row} is not {encoding}: {error.reason} at byte {error.start}. Give the "
+                'right encoding, for example encoding="latin-1", or decode_error="replace".'
+            ) from None
+    if isinstance(document, str):
+        return document.encode("utf-8", "surrogatepass")
+    kind = type(document).__name__
+    if document is None or kind == "NAType" or document != document:  # NaN of any kind, NaT
+        raise ValueError(
+            f"document {row} is missing ({document}). Drop rows without text, or replace them by "
+            "an empty string."
+        )
+    raise TypeError(
+        f"document {row} is {kind} ({document!r:.40}), not text. Documents must be strings; turn "
+        "other values into strings first."
+    )
+
+
 # ---- from texts to ids ---------------------------------------------------------------------------
 
 
@@ -226,7 +380,7 @@ def split_by(function: Callable[[str], Sequence[str]]) -> Split:
             lists = [function(texts[d].decode("utf-8", "surrogatepass")) for d in documents]
             lengths += map(len, lists)
             encoded = _encoded(chain.from_iterable(lists))
-            words, ids = add_words(words, encoded.data, encoded.offsets)
+            words, ids = _added(words, encoded)
             found.append(ids)
         ids = np.concatenate([np.zeros(0, np.int64), *found])
         if n_known is not None:
@@ -268,8 +422,13 @@ def known_sequences(
 ) -> Iterator[Sequences]:
     """Sequences of known words, by their places among `names`; others end a segment."""
     texts = _encoded(names)
-    table = add_words(empty_words(_SLOTS), texts.data, texts.offsets)[0]
+    table = _added(empty_words(_SLOTS), texts)[0]
     return map_in_order(lambda chunk: split(chunk, table, False)[1], chunks, n_jobs)
+
+
+def _added(words: Words, texts: Texts) -> tuple[Words, NDArray[np.int64]]:
+    """The table with the words of `texts`, one per document, and their ids."""
+    return add_words(words, texts.data, texts.offsets[:-1], texts.offsets[1:])
 
 
 def _encoded(words: Iterable[str]) -> Texts:
@@ -277,13 +436,13 @@ def _encoded(words: Iterable[str]) -> Texts:
 
 
 def _without_special(texts: Texts) -> Texts:
-    """The chunk, with documents that have the characters of `lower_is_special` in lower case."""
-    found = np.zeros(len(texts), dtype=np.uint8)
-    tokens.find_pairs(texts.data, texts.offsets, *special_pairs(), found)
-    if not found.any():
+    """The chunk, with documents that have one of the characters `SPECIAL` in lower case."""
+    data = texts.data.tobytes()
+    if not any(special in data for special in _SPECIAL):
         return texts
     documents = [texts[d] for d in range(len(texts))]
-    for d in np.flatnonzero(found):
-        text = documents[d].decode("utf-8", "surrogatepass")
-        documents[d] = text.lower().encode("utf-8", "surrogatepass")
+    for d, document in enumerate(documents):
+        if any(special in document for special in _SPECIAL):
+            text = document.decode("utf-8", "surrogatepass")
+            documents[d] = text.lower().encode("utf-8", "surrogatepass")
     return join(documents)

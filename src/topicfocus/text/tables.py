@@ -11,6 +11,7 @@ import tempfile
 import time
 import weakref
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from numpy.typing import NDArray
 
 from topicfocus.text import files, formats
 from topicfocus.text.errors import ReadError, shown
-from topicfocus.text.formats import BadRows, Reader, Request, Rows, as_label
+from topicfocus.text.formats import BadRows, Reader, Request, as_label
 from topicfocus.text.numbers import LARGEST, advice, is_missing, why_no_number
 
 if TYPE_CHECKING:
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Characters of text after which a block is complete, however few rows it has.
-BLOCK_CHARACTERS = 1 << 23
 #: Seconds between messages about the documents read so far.
 LOG_SECONDS = 10
 _FORMATS = {
@@ -216,8 +215,8 @@ class Table:
         n, room, logged = 0, self.keep_characters, time.monotonic()
         for path, read in self._sources.items():
             with files.reading(path):
-                for rows in _batches(read(self._bad), self.request.block_rows):
-                    block = _make_block(rows, path, self.request, self._bad)
+                for rows, columns in read(self._bad):
+                    block = _make_block(rows, columns, path, self.request, self._bad)
                     if not len(block):
                         continue
                     self._read.append(replace(block, texts=[]))
@@ -234,13 +233,13 @@ class Table:
         if not n:
             raise ReadError(f"{self.path} has a header but no rows.")
 
-    def load(self, found: list[tuple[Any, ...]], texts: list[str]) -> None:
-        """Take rows from elsewhere, and the texts of the first ones.
+    def load(self, columns: Sequence[Sequence[Any]], texts: list[str]) -> None:
+        """Take columns from elsewhere, and the texts of the first rows.
 
         Parameters
         ----------
-        found : list of tuples
-            Row number, an empty text and the values of the other columns.
+        columns : sequence of sequences
+            Values of all columns but the text.
         texts : list of str
 
         Examples
@@ -252,12 +251,14 @@ class Table:
         ...     path = Path(folder, "reviews.csv")
         ...     _ = path.write_text("text,stars\\ngood film,5\\n")
         ...     table = read_table(path, text="text", target="stars")
-        >>> table.load([(1, "", "5")], ["good film"])
+        >>> table.load([["5"]], ["good film"])
         >>> table.target
         ['5']
         """
         self._bad, self.texts = BadRows(self.request.skip_bad), texts
-        self._read = [_make_block(found, self.path, self.request, self._bad)]
+        n = len(columns[0])
+        found = [[""] * n, *columns]
+        self._read = [_make_block(range(1, n + 1), found, self.path, self.request, self._bad)]
 
     def read(self) -> Block:
         """All rows as one block, for tables that fit into memory.
@@ -284,50 +285,52 @@ class Table:
         return Block(texts, self.target, rows, numbers, group, self.path, labels)
 
 
-def _batches(rows: Rows, most: int) -> Iterator[list[tuple[Any, ...]]]:
-    """Rows in lists of a limited number of rows and of characters."""
-    found, size = [], 0
-    for row in rows:
-        found.append(row)
-        size += len(row[1]) if isinstance(row[1], (str, list)) else 0
-        if len(found) >= most or size >= BLOCK_CHARACTERS:
-            yield found
-            found, size = [], 0
-    if found:
-        yield found
-
-
-def _make_block(found: list[tuple[Any, ...]], path: str, request: Request, bad: BadRows) -> Block:
+def _make_block(
+    rows: Sequence[int], values: Sequence[Sequence[Any]], path: str, request: Request, bad: BadRows
+) -> Block:
     """Check and convert the values of some rows; rows with an unusable value are reported."""
-    rows, *values = zip(*found, strict=True)
-    columns = dict(zip(request.names, map(list, values), strict=True))
+    columns = dict(zip(request.names, values, strict=True))
     wrong: dict[int, str] = {}
     named = (request.text, request.target, request.group, *request.labels)
-    for name in dict.fromkeys(n for n in named if n is not None):
-        for i, value in enumerate(columns[name]):
-            try:
-                if type(value) is not str:
-                    value = (
-                        _as_text(value, request) if name == request.text else _label(value, name)
-                    )
-                if value is not None and not value.isascii():
-                    formats.check_decoded(value, request.encoding)
-            except ValueError as error:
-                value = ""
-                wrong.setdefault(i, str(error))
-            columns[name][i] = value
+    texts: dict[Any, list[Any]] = {
+        name: _texts(columns[name], name, request, wrong) for name in named if name is not None
+    }
     numbers = [_numbers(columns[name], name, request, wrong) for name in request.numbers]
-    for i in sorted(wrong):
-        bad.report(f"{path}, row {rows[i]}: {wrong[i]}")
-    good = [i for i in range(len(rows)) if i not in wrong]
+    matrix = np.array(numbers).T.reshape(len(rows), len(numbers))
+    kept = np.array(rows)
     if wrong:
-        columns = {name: [values[i] for i in good] for name, values in columns.items()}
-    texts, target, group = (None if name is None else columns[name] for name in named[:3])
+        for i in sorted(wrong):
+            bad.report(f"{path}, row {rows[i]}: {wrong[i]}")
+        good = [i for i in range(len(rows)) if i not in wrong]
+        texts = {name: [column[i] for i in good] for name, column in texts.items()}
+        kept, matrix = kept[good], matrix[good]
+    group = texts.get(request.group)
     if group is not None:
         group = [None if v is None or is_missing(v) else v.strip() for v in group]
-    matrix = np.array(numbers).T.reshape(len(rows), len(numbers))[good]
-    labels = {name: columns[name] for name in request.labels}
-    return Block(texts or [], target, np.array(rows)[good], matrix, group, path, labels)
+    labels = {name: texts[name] for name in request.labels}
+    documents = texts.get(request.text, [])
+    return Block(documents, texts.get(request.target), kept, matrix, group, path, labels)
+
+
+def _texts(
+    values: Sequence[Any], name: str, request: Request, wrong: dict[int, str]
+) -> list[str | None]:
+    """A column as texts, None where a value is missing; what is wrong goes to `wrong`."""
+    found = list(values)
+    with suppress(TypeError, UnicodeEncodeError):  # nearly always, they are texts without errors
+        if all(map(str.isascii, found)) or "".join(found).encode():
+            return found
+    for i, value in enumerate(found):
+        try:
+            if type(value) is not str:
+                value = _as_text(value, request) if name == request.text else _label(value, name)
+            if value is not None and not value.isascii():
+                formats.check_decoded(value, request.encoding)
+        except ValueError as error:
+            value = ""
+            wrong.setdefault(i, str(error))
+        found[i] = value
+    return found
 
 
 def _as_text(value: Any, request: Request) -> str:
@@ -363,7 +366,7 @@ def _label(value: Any, name: str) -> str | None:
 
 
 def _numbers(
-    values: list[Any], name: str, request: Request, wrong: dict[int, str]
+    values: Sequence[Any], name: str, request: Request, wrong: dict[int, str]
 ) -> NDArray[np.float64]:
     """A numeric column; NaN where it may be missing and is."""
     plain = [v if isinstance(v, (str, float)) or v is None else str(v) for v in values]

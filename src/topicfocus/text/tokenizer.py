@@ -143,20 +143,9 @@ def token_spans(text: str, lowercase: bool, tokens: Callable[[str], Iterable[str
 # ---- the same rule for the kernel ----------------------------------------------------------------
 
 _BLOCK = 4096
-
-
-def lower_is_special(character: str) -> bool:
-    """Whether a character's lower case is not one character, or depends on its neighbours.
-
-    In Unicode these are the dotted capital I, which becomes two, and the capital sigma, which
-    becomes another letter at the end of a word.
-    """
-    lower = character.lower()
-    return len(lower) != 1 or any(
-        (before + character + after).lower() != before + lower + after
-        for before in ("", "a")
-        for after in ("", "a")
-    )
+#: Characters whose lower case is not one character (the dotted capital I), or depends on its
+#: neighbours (the capital sigma). Documents with these are put into lower case by Python.
+SPECIAL = "İΣ"
 
 
 @lru_cache(maxsize=2)
@@ -170,7 +159,7 @@ def fold_table(lowercase: bool) -> NDArray[np.int32]:
     table = np.arange(n, dtype=np.int32)
     if lowercase:
         for point, character in _with_lower_case(characters):
-            if not lower_is_special(character):
+            if character not in SPECIAL:
                 table[point] = ord(character.lower())
     word = np.zeros(n, dtype=bool)
     for run in re.finditer(r"[^\W_]+", characters):
@@ -197,19 +186,6 @@ def _with_lower_case(characters: str) -> Iterator[tuple[int, str]]:
             for point, character in enumerate(block, start):
                 if character.lower() != character:
                     yield point, character
-
-
-@lru_cache(maxsize=1)
-def special_pairs() -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """The first two bytes in UTF-8 of the characters of `lower_is_special`.
-
-    Documents with these bytes are put into lower case by Python before the kernel reads them.
-    """
-    characters = "".join(map(chr, range(sys.maxunicode + 1)))
-    special = [c for _, c in _with_lower_case(characters) if lower_is_special(c)]
-    encoded = sorted({character.encode("utf-8")[:2] for character in special})
-    pairs = np.array([list(pair) for pair in encoded], dtype=np.uint8).reshape(-1, 2)
-    return pairs[:, 0].copy(), pairs[:, 1].copy()
 
 
 @lru_cache(maxsize=16)

@@ -14,10 +14,9 @@ from scipy import sparse
 
 from topicfocus.counts import Rows
 from topicfocus.kernels import grams as kernels
-from topicfocus.kernels.count_rows import sort_rows
 from topicfocus.kernels.grams import Grams, make_grams
 from topicfocus.kernels.tokens import Sequences
-from topicfocus.text import phrases, residuals
+from topicfocus.text import phrases
 from topicfocus.text.phrases import Candidates, Roles
 from topicfocus.text.sequences import TokenizedTexts
 from topicfocus.text.stop_words import WordRoles, is_negation, is_quantifier
@@ -179,10 +178,9 @@ def _chosen_grams(
 
     n_tokens = int(texts.frequency.sum())
     first = roles.edges if rule.every else roles.begins
-    usable = np.ones(len(used), dtype=bool)
     # In one or two documents, nearly every run of words has a high mutual information.
     enough = least if rule.every else max(least, LEAST_OF_PHRASES)
-    found = phrases.frequent_grams(each, rule.longest, first, usable, enough, n_tokens)
+    found = phrases.frequent_grams(each, rule.longest, first, enough, n_tokens)
     if not len(found.order):
         return none, found.order
     if rule.every:
@@ -198,7 +196,7 @@ def _chosen_grams(
 
 
 def _target(texts: TokenizedTexts, y: Any) -> NDArray[np.float64] | None:
-    found = residuals.signals(y)
+    found = phrases.signals(y)
     if found is not None and len(found) != texts.n_chosen:
         raise ValueError(f"there are {texts.n_chosen} documents, but y has {len(found)} rows.")
     return found
@@ -206,7 +204,7 @@ def _target(texts: TokenizedTexts, y: Any) -> NDArray[np.float64] | None:
 
 def _residuals(
     texts: TokenizedTexts, target: NDArray[np.float64], each: Any, in_docs: NDArray[np.int64]
-) -> residuals.Residuals:
+) -> phrases.Residuals:
     n_words = len(in_docs)
     words = make_grams(n_words, np.zeros(0, dtype=np.int64))
     column = np.arange(n_words, dtype=np.int32)
@@ -231,7 +229,7 @@ def _residuals(
         return sparse.vstack(list(each(some)), format="csr")
 
     sizes = np.concatenate([np.zeros(0, np.int64), *each(lambda part, _: part.lengths)])
-    return residuals.cross_fitted(
+    return phrases.cross_fitted(
         target, sizes, rows, lambda function: each(lambda part, _: function(features(part)))
     )
 
@@ -261,12 +259,8 @@ def _frequencies(
     """Document frequency and frequency of each term."""
     n = len(term)
 
-    column = np.where(term, np.arange(n), -1).astype(np.int32)
-
     def count(part: Sequences, _: int) -> tuple[NDArray, NDArray]:
-        entries, counts = kernels.match(part, orders, grams, column, every)[:2]
-        often = np.bincount(entries, counts, minlength=n).astype(np.int64)
-        return np.bincount(entries, minlength=n), often
+        return kernels.frequencies(part, orders, grams, term, every)
 
     in_docs, often = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
     for a, b in texts.each(count, renamed):
@@ -336,11 +330,14 @@ class Matcher:
         columns, counts, lengths = kernels.match(
             part, self.orders, self.grams, self.column, self.every
         )
-        sort_rows(columns, counts, lengths)
         if counts.max(initial=0) < 256:
             counts = counts.astype(np.uint8)  # type: ignore[assignment]
-        indptr = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
-        return Rows(indptr, columns, counts)  # type: ignore[arg-type]
+        # Of the type of the columns: SciPy would convert these otherwise.
+        indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(columns.dtype)
+        shape = (len(lengths), int(self.column.max(initial=0)) + 1)
+        found = sparse.csr_array((counts, columns, indptr), shape=shape)
+        found.sort_indices()
+        return Rows(indptr, found.indices, found.data)
 
 
 def given_vocabulary(vocabulary: Any) -> dict[str, int]:

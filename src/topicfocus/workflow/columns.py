@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from topicfocus.config import NO_NAMES, ColumnNames, SettingError, setting
+from topicfocus.estimators.scaling import CovariateScaling
 from topicfocus.text import ReadError, Target
 from topicfocus.text.errors import nearest
 
@@ -18,13 +20,17 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Columns:
-    """Their values, one row a document; None for what there is none of."""
+    """Their values, one row per document; None for what there is none of.
+
+    `class_factor` is the weight of a document that is due to its class.
+    """
 
     names: ColumnNames = NO_NAMES
     covariates: np.ndarray | None = None
     weight: np.ndarray | None = None
     exposure: np.ndarray | None = None
     group: np.ndarray | None = None
+    class_factor: np.ndarray | None = None
 
     @classmethod
     def read(cls, names: ColumnNames, table: Any) -> Columns:
@@ -46,35 +52,26 @@ class Columns:
 
     def of(self, documents: np.ndarray) -> Columns:
         """Those of some documents."""
-        parts = (self.covariates, self.weight, self.exposure, self.group)
+        parts = (self.covariates, self.weight, self.exposure, self.group, self.class_factor)
         return Columns(self.names, *(None if part is None else part[documents] for part in parts))
 
-    def times(self, factor: np.ndarray | None) -> Columns:
-        """With weights multiplied by what each document counts for besides."""
+    def with_class_weights(self) -> Columns:
+        """With weights multiplied by the weights of the classes."""
+        factor = self.class_factor
         if factor is None:
             return self
         return replace(self, weight=factor if self.weight is None else self.weight * factor)
 
-    def known(self) -> list[np.ndarray]:
-        """The arrays there are."""
-        parts = (self.covariates, self.weight, self.exposure, self.group)
-        return [part for part in parts if part is not None]
-
     def for_fit(self) -> dict[str, Any]:
         """Arguments of an estimator's fit."""
-        more = {} if self.weight is None else {"sample_weight": self.weight}
-        if self.group is not None:
-            more["groups"] = self.group
-        return {**self.for_predict(), **more}
+        more = {"sample_weight": self.weight, "groups": self.group}
+        known = {name: value for name, value in more.items() if value is not None}
+        return {**self.for_predict(), **known}
 
     def for_predict(self) -> dict[str, Any]:
         """Arguments of predict, explain and so on."""
-        out: dict[str, Any] = {}
-        if self.covariates is not None:
-            out["covariates"] = self.covariates
-        if self.exposure is not None:
-            out["exposure"] = self.exposure
-        return out
+        more = {"covariates": self.covariates, "exposure": self.exposure}
+        return {name: value for name, value in more.items() if value is not None}
 
 
 NO_COLUMNS = Columns()
@@ -82,12 +79,9 @@ NO_COLUMNS = Columns()
 
 def group_numbers(names: Sequence[str | None]) -> np.ndarray:
     """A number for each document, the same for those of one group; one of no group is alone."""
-    known = {name: i for i, name in enumerate(sorted({n for n in names if n is not None}))}
-    alone = len(known)
-    numbers = np.empty(len(names), dtype=np.int64)
-    for i, name in enumerate(names):
-        numbers[i] = known[name] if name is not None else alone
-        alone += name is None
+    numbers, known = pd.factorize(np.array(names, dtype=object), sort=True)
+    alone = numbers < 0
+    numbers[alone] = len(known) + np.arange(np.count_nonzero(alone))
     return numbers
 
 
@@ -173,58 +167,43 @@ def value_of_one(model: Any, given: Any, exposure: float | None, path: str) -> C
 # ---- missing covariates --------------------------------------------------------------------------
 
 
-class MissingCovariates:
-    """The number of documents without each covariate, counted in blocks."""
-
-    def __init__(self, names: ColumnNames) -> None:
-        self.names = names.covariates
-        self.missing = np.zeros(len(self.names), dtype=int)
-        self.n = 0
-
-    def add(self, columns: Columns) -> None:
-        """Count a block."""
-        if columns.covariates is not None:
-            self.missing += np.isnan(columns.covariates).sum(axis=0)
-            self.n += len(columns.covariates)
-
-    def report(self, replacement: str | Sequence[str]) -> None:
-        """Log one line per covariate that is missing somewhere, with what replaces it."""
-        each = [replacement] * len(self.names) if isinstance(replacement, str) else replacement
-        for name, missing, done in zip(self.names, self.missing, each, strict=True):
-            if missing:
-                log.info(f"{name!r} is missing in {missing:,} of {self.n:,} documents: {done}.")
+def log_missing(
+    names: Sequence[str], missing: np.ndarray, n_docs: int, replacement: Sequence[str]
+) -> None:
+    """Log one line per covariate that is missing in some documents, with what replaces it."""
+    for name, n, done in zip(names, missing.tolist(), replacement, strict=True):
+        if n:
+            log.info(f"{name!r} is missing in {n:,} of {n_docs:,} documents: {done}.")
 
 
 def report_missing(columns: Columns, train: np.ndarray) -> None:
     """Report missing covariates of a fit; raise if one is missing in all training documents."""
-    values = columns.covariates
+    values, names = columns.covariates, columns.names.covariates
     if values is None:
         return
-    from topicfocus.estimators.scaling import Imputation
-
-    counted = MissingCovariates(columns.names)
-    counted.add(columns)
     weight = np.ones(len(train)) if columns.weight is None else columns.weight[train]
     usable = np.isfinite(values[train]) & (weight > 0)[:, None]
-    for name, known in zip(counted.names, usable.any(axis=0), strict=True):
+    for name, known in zip(names, usable.any(axis=0), strict=True):
         if not known:
             raise ReadError(
                 f"the covariate {name!r} is missing in every training document. Leave it out of "
                 f"{setting('covariates')}."
             )
-    imputation = Imputation.estimate(values[train], weight)
+    imputation = CovariateScaling.estimate(values[train], weight)
     each = []
     for j, median in enumerate(imputation.median):
         beside = ", and an indicator column is added" if j in imputation.indicated else ""
         each.append(f"replaced by the median of the training set, {median:g}{beside}")
-    counted.report(each)
+    log_missing(names, np.isnan(values).sum(axis=0), len(values), each)
 
 
 # ---- weights of classes --------------------------------------------------------------------------
 
 
-def _check_class_weight(given: str | Mapping[str, float], target: Target) -> None:
-    """Raise an error unless the target has classes, and all that are named."""
+def check_class_weight(given: str | Mapping[str, float] | None, target: Target) -> None:
+    """Raise an error unless the target has classes, and all that are named; log the weights."""
+    if given is None:
+        return
     classes = target.classes
     if classes is None:
         kind = setting("kind", "classes")
@@ -239,6 +218,38 @@ def _check_class_weight(given: str | Mapping[str, float], target: Target) -> Non
             f"{setting('class_weight')}: {unknown[0]!r} is no class of the target."
             f"{nearest(unknown[0], list(classes))} Classes: {listed}."
         )
+    how = "so that all have the same weight" if isinstance(given, str) else "as asked for"
+    log.info(
+        f"Classes are weighted {how} ({setting('class_weight')}), in held-out metrics too; "
+        "probabilities of classes with more weight are higher than their proportions in the file."
+    )
+
+
+def class_factors(
+    given: str | Mapping[str, float] | None,
+    target: Target,
+    weight: np.ndarray | None,
+    train: np.ndarray,
+) -> np.ndarray | None:
+    """The factor of every document: 1 where the class is unknown; None without class weights.
+
+    "balanced" is n / (K n_c), with n_c the weight of class c among the n training documents.
+    """
+    if given is None:
+        return None
+    codes, classes = target.values, target.classes
+    assert classes is not None
+    known = np.isfinite(codes)
+    if isinstance(given, str):
+        mine = train[known[train]]
+        own = None if weight is None else weight[mine]
+        size = np.bincount(codes[mine].astype(int), weights=own, minlength=len(classes))
+        factors = size.sum() / (len(classes) * np.where(size > 0, size, np.inf))
+    else:
+        factors = np.array([float(given.get(name, 1.0)) for name in classes])
+    out = np.ones(len(codes))
+    out[known] = factors[codes[known].astype(int)]
+    return out
 
 
 def for_estimator(given: str | Mapping[str, float] | None, labels: np.ndarray) -> Any:
@@ -249,42 +260,6 @@ def for_estimator(given: str | Mapping[str, float] | None, labels: np.ndarray) -
     return {named[name]: float(factor) for name, factor in given.items() if name in named}
 
 
-def class_factors(
-    given: str | Mapping[str, float] | None, target: Target, weight: np.ndarray | None
-) -> Callable[[np.ndarray], np.ndarray | None]:
-    """A function from the training documents to the factor of every document.
-
-    It is 1 where the class is unknown; None if there are no weights of classes. "balanced" is
-    n / (K n_c), with n_c the weight of class c among the n training documents. The classes are
-    checked at once.
-    """
-    if given is None:
-        return lambda train: None
-    _check_class_weight(given, target)
-    how = "so that all have the same weight" if isinstance(given, str) else "as asked for"
-    log.info(
-        f"Classes are weighted {how} ({setting('class_weight')}), in held-out metrics too; "
-        "probabilities of classes with more weight are higher than their proportions in the file."
-    )
-    codes, classes = target.values, target.classes
-    assert classes is not None
-    known = np.isfinite(codes)
-
-    def factors_of(train: np.ndarray) -> np.ndarray:
-        if isinstance(given, str):
-            mine = train[known[train]]
-            own = None if weight is None else weight[mine]
-            size = np.bincount(codes[mine].astype(int), weights=own, minlength=len(classes))
-            factors = size.sum() / (len(classes) * np.where(size > 0, size, np.inf))
-        else:
-            factors = np.array([float(given.get(name, 1.0)) for name in classes])
-        out = np.ones(len(codes))
-        out[known] = factors[codes[known].astype(int)]
-        return out
-
-    return factors_of
-
-
 # ---- targets ----------------------------------------------------------------------------------
 
 
@@ -292,19 +267,14 @@ def target_values(target: Target) -> np.ndarray:
     """The target for `fit`: numbers, or labels, which are numbers again if all of them were."""
     if target.classes is None:
         return target.values
-    labels = [_label(text) for text in target.classes]
-    if not all(isinstance(label, int) for label in labels):
-        labels = list(target.classes)
-    codes = target.values
-    if not np.isnan(codes).any():
-        return np.array(labels)[codes.astype(np.intp)]
-    out = np.array([*labels, None], dtype=object)
-    return out[np.where(np.isnan(codes), -1, codes).astype(np.intp)]
+    labels = target.labels().tolist()
+    if all(map(_is_number, target.classes)):  # class 1 of a file is the number 1 in Python, too
+        labels = [None if label is None else int(label) for label in labels]
+    return np.array(labels, dtype=object if target.n_missing else None)
 
 
-def _label(text: str) -> int | str:
-    """Class 1 of a file is the number 1 in Python, too."""
-    # Longer ones are names: no integer of NumPy holds them.
-    digits = text.removeprefix("-")
+def _is_number(label: str) -> bool:
+    """Whether a label is a whole number as Python writes it; longer ones are names."""
+    digits = label.removeprefix("-")
     whole = digits.isascii() and digits.isdecimal() and len(digits) <= 18
-    return int(text) if whole and str(int(text)) == text else text
+    return whole and str(int(label)) == label

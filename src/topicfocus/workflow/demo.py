@@ -10,15 +10,16 @@ import importlib.util
 import logging
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from topicfocus.config import DemoConfig, FitConfig
+from topicfocus.datasets import make_reviews
+from topicfocus.workflow.fit import run
+from topicfocus.workflow.result import Result
 from topicfocus.workflow.write import check_folder
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from topicfocus.result import Result
 
 log = logging.getLogger(__name__)
 
@@ -49,8 +50,6 @@ def run_demo(file: Path | None, demo: DemoConfig) -> Result:
     """
     if demo.out:
         check_folder(demo.out, demo.overwrite, [] if file is None else [str(file)])
-    from topicfocus.workflow.fit import run
-
     relevant = None
     if file is None:
         frame, relevant = _simulated(demo.docs or SIMULATED, demo.seed)
@@ -76,8 +75,6 @@ def run_demo(file: Path | None, demo: DemoConfig) -> Result:
 
 def _imdb(file: Path, n_docs: int, seed: int) -> pd.DataFrame:
     """A random sample of the IMDB reviews."""
-    import pandas as pd
-
     reviews = pd.read_csv(file)
     ours = reviews[reviews["source"] == _SOURCE]
     # The file has all negative reviews first.
@@ -95,11 +92,6 @@ def _imdb(file: Path, n_docs: int, seed: int) -> pd.DataFrame:
 
 def _simulated(n_docs: int, seed: int) -> tuple[pd.DataFrame, set[str]]:
     """Simulated reviews, and the words that their ratings depend on."""
-    import numpy as np
-    import pandas as pd
-
-    from topicfocus.datasets import make_reviews
-
     log.info(f"Simulating {n_docs} reviews ...")
     reviews = make_reviews(n_docs, random_state=seed)
     relevant = set(np.asarray(reviews.vocabulary)[np.asarray(reviews.relevant)].tolist())

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus.config import is_classes
-from topicfocus.counts import ChunkedCounts, take_rows
+from topicfocus.counts import take_rows
 from topicfocus.estimators.remainder import held_out_completeness
 from topicfocus.metrics import (
     accuracy,
@@ -26,9 +26,10 @@ from topicfocus.metrics import (
 from topicfocus.metrics.baselines import Inputs, Predicted, constant, regression
 from topicfocus.metrics.prediction import stated_and_happened
 from topicfocus.remainder import Completeness
+from topicfocus.workflow.columns import Columns
 from topicfocus.workflow.predict import interval, predict
-from topicfocus.workflow.read import Source
-from topicfocus.workflow.split import Counted, Parts
+from topicfocus.workflow.read import Documents
+from topicfocus.workflow.split import Parts
 
 log = logging.getLogger(__name__)
 
@@ -48,18 +49,18 @@ _LEVELS = (0.5, 0.8, 0.95)
 class Evaluation:
     """Predictions of the model for all documents, and held-out metrics of all models.
 
-    `held_out` has the metrics by model: the model itself first, the best constant last. It is empty
-    without held-out documents. `reliability` has the coverage of intervals or the calibration of
-    probabilities. `words` are the held-out predictions of the regression on all words, if there is
-    one. `documents` are those that `predicted` has, if these are not all. `completeness` is that of
+    `documents` are those that `predicted` has, if these are not all. `held_out` has the metrics by
+    model: the model itself first, the best constant last. It is empty without held-out documents.
+    `reliability` has the coverage of intervals or the calibration of probabilities. `words` are the
+    held-out predictions of the regression on all words, if there is one. `completeness` is that of
     a model that was asked for a remainder, in the held-out documents if there are any.
     """
 
-    predicted: Predicted | None = None
+    predicted: Predicted
+    documents: np.ndarray | None = None
     held_out: dict[str, dict[str, float]] = field(default_factory=dict)
     reliability: dict[str, Any] = field(default_factory=dict)
     words: Predicted | None = None
-    documents: np.ndarray | None = None
     completeness: Completeness | None = None
 
     def warnings(self, kind: str) -> list[str]:
@@ -78,61 +79,56 @@ class Evaluation:
 
 
 def evaluate(
-    model: Any,
-    source: Source,
-    counted: Counted,
-    y: np.ndarray,
-    parts: Parts,
-    seed: int,
-    *,
-    baseline: bool = True,
-    factor: np.ndarray | None = None,
+    model: Any, documents: Documents, parts: Parts, seed: int, *, baseline: bool = True
 ) -> Evaluation:
     """Predict everything; compare with a constant and, with `baseline`, with regressions.
 
-    `factor` is the weight of each document due to its class, for regressions and metrics. The
-    calibration of probabilities is measured without it. For counts that are not in memory only the
-    held-out part is predicted, without the regression on all words.
+    Weights of classes count in regressions and metrics, but not in the calibration of
+    probabilities. For counts that are not in memory only the held-out part is predicted, without
+    the regression on all words.
     """
-    kind, more = source.target.kind, source.columns
     train, test = parts
-    stored = isinstance(counted.counts, ChunkedCounts)
-    if not len(test) and stored:
-        predicted = predict(model, take_rows(counted.counts, train), more.of(train))
-        return Evaluation(predicted, documents=train)
-    if not len(test):
-        found = predict(model, counted.counts, more)
-        return Evaluation(found, completeness=model.fitted_.completeness)
-    if stored:
-        everyone = mine = predict(model, take_rows(counted.counts, test), more.of(test))
+    in_memory, columns, y = documents.in_memory, documents.columns, documents.y
+    predicted = train if not len(test) else test
+    if in_memory:
+        everyone = predict(model, documents.counts, columns)
+        mine = everyone.of(predicted)
     else:
-        everyone = predict(model, counted.counts, more)
-        mine = everyone.of(test)
-    known = train[np.isfinite(source.target.values[train])]
+        some = take_rows(documents.counts, predicted)
+        everyone = mine = predict(model, some, columns.of(predicted))
+    if not len(test):
+        complete = model.fitted_.completeness if in_memory else None
+        return Evaluation(everyone, None if in_memory else train, completeness=complete)
+    if baseline:
+        message = "Comparing with a regression on all words and pairs of words ..."
+        if not in_memory:
+            message = "No comparison with a regression on all words: counts are not in memory."
+        log.info(message)
+    kind = documents.target.kind
+    known = train[np.isfinite(documents.target.values[train])]
     labelled, truth = (_plain(y[part]) for part in (known, test))
-    counts: Any = None if stored else counted.counts
-    of_known, of_test = (_inputs(counts, source, part, factor) for part in (known, test))
-    compared = baseline and not stored
-    others = [regression(kind, of_known, labelled, of_test, seed)] if compared else []
-    words = others[0] if compared else None
-    if words is not None and words.note:
-        log.info(words.note)
-    if baseline and more.covariates is not None:
+    counts = documents.counts if in_memory else None
+    of_known, of_test = (_inputs(counts, columns, part) for part in (known, test))
+    words: Predicted | None = None
+    complete, others = None, list[Predicted]()
+    if counts is not None:
+        complete, others = _topics_alone(model, counts[test], y[test], columns.of(test))
+        if baseline:
+            words = regression(kind, of_known, labelled, of_test, seed)
+            others.append(words)
+            if words.note:
+                log.info(words.note)
+    if baseline and columns.covariates is not None:
         # The difference to this one is the contribution of the words.
-        alone = [_inputs(None, source, part, factor) for part in (known, test)]
+        alone = [_inputs(None, columns, part) for part in (known, test)]
         others.append(regression(kind, alone[0], labelled, alone[1], seed))
     others.append(constant(kind, of_known, labelled, of_test, len(test)))
     labels = getattr(model, "classes_", getattr(model, "levels_", None))
-    complete = None
-    if counts is not None:
-        complete, topics = _topics_alone(model, counts[test], y[test], more.of(test))
-        others = [*topics, *others]
     held_out = {
-        predicted.name: metrics(kind, truth, predicted, labels, of_test.weight)
-        for predicted in (mine, *others)
+        each.name: metrics(kind, truth, each, labels, of_test.weight) for each in (mine, *others)
     }
-    reliable = reliability(model, truth, mine, more.of(test).weight)
-    return Evaluation(everyone, held_out, reliable, words, test if stored else None, complete)
+    reliable = reliability(model, truth, mine, columns.of(test).weight)
+    return Evaluation(everyone, None if in_memory else test, held_out, reliable, words, complete)
 
 
 def _topics_alone(
@@ -175,10 +171,8 @@ def reliability(
     }
 
 
-def _inputs(
-    counts: Any, source: Source, documents: np.ndarray, factor: np.ndarray | None
-) -> Inputs:
-    columns = source.columns.times(factor).of(documents)
+def _inputs(counts: Any, columns: Columns, documents: np.ndarray) -> Inputs:
+    columns = columns.with_class_weights().of(documents)
     terms = getattr(counts, "remainder", None)
     words = counts if terms is None else terms
     return Inputs(

@@ -11,21 +11,45 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.pipeline import make_pipeline
 
 from topicfocus.config import FitConfig, SettingError, TuneConfig, setting
+from topicfocus.counts import counts_folder_needed, in_memory, take_rows
+from topicfocus.distributed import DaskCounts, connected, dask
+from topicfocus.estimators.arguments import RowError
+from topicfocus.text import ReadError
+from topicfocus.workflow.columns import (
+    check_class_weight,
+    class_factors,
+    remember,
+    report_missing,
+)
+from topicfocus.workflow.estimator import correct_topics, fit_estimator
+from topicfocus.workflow.evaluate import evaluate
+from topicfocus.workflow.predict import as_frame, prediction_columns
+from topicfocus.workflow.read import Documents, open_file, read_documents
+from topicfocus.workflow.resampling import (
+    check_enough,
+    check_stability,
+    frontier_rows,
+    numbered,
+    quick_check,
+    tune_model,
+)
+from topicfocus.workflow.result import Result
+from topicfocus.workflow.split import count_words, report_copies, split_documents
+from topicfocus.workflow.summary import (
+    FittedModel,
+    effect_table,
+    summarise,
+    topic_table,
+    word_table,
+)
 from topicfocus.workflow.write import check_folder
-
-if TYPE_CHECKING:
-    import numpy as np
-    import pandas as pd
-
-    from topicfocus.result import Result
-    from topicfocus.workflow.estimator import Training
-    from topicfocus.workflow.evaluate import Evaluation
-    from topicfocus.workflow.read import Source
-    from topicfocus.workflow.split import Counted, Parts
-    from topicfocus.workflow.summary import FittedModel
 
 log = logging.getLogger(__name__)
 
@@ -84,8 +108,6 @@ def _as_frame(
     data: Any, text: str | None, target: str | None, y: Any
 ) -> tuple[pd.DataFrame, str | None, str | None]:
     """A DataFrame, and the names of the columns of texts and targets in it."""
-    import pandas as pd
-
     if isinstance(data, pd.DataFrame):
         if y is None:
             return data, text, target
@@ -97,15 +119,12 @@ def _as_frame(
         raise SettingError("`y` is for texts in memory; name the column of a file: `target`.")
     text = text or str(getattr(data, "name", None) or "text")
     target = target or str(getattr(y, "name", None) or "target")
-    # Python's own values, where NumPy and pandas have their own.
-    texts, targets = (v.tolist() if hasattr(v, "tolist") else list(v) for v in (data, y))
-    if len(texts) != len(targets):
-        raise SettingError(f"there are {len(texts):,} texts, but `y` has {len(targets):,} values.")
+    data, y = (v if hasattr(v, "__len__") else list(v) for v in (data, y))
+    if len(data) != len(y):
+        raise SettingError(f"there are {len(data):,} texts, but `y` has {len(y):,} values.")
     if text == target:
         raise SettingError(f"texts and targets are both called {text!r}: pass `text` or `target`.")
-    index = data.index if isinstance(data, pd.Series) else None
-    frame = pd.DataFrame({text: texts, target: targets}, index=index, dtype=object)
-    return frame, text, target
+    return as_frame({text: data, target: y}), text, target
 
 
 def fit_file(
@@ -214,15 +233,10 @@ def run(config: FitConfig | TuneConfig, frame: pd.DataFrame | None = None) -> Re
     if config.out is not None:
         folder = check_folder(config.out, config.overwrite, config.paths)
     if config.cluster is not None:
-        from topicfocus.distributed import dask
-
         dask()  # an error if it is not installed
-    from topicfocus.workflow.read import open_file, read_source
-
     table = open_file(config, frame)
     with _client(config) as client, _counts_folder(config, folder, frame is None) as counts:
-        source = read_source(table, config, counts, client)
-        result = fit_source(source, config, client)
+        result = fit_documents(read_documents(table, config, counts, client), config, client)
     if config.out is None:
         return result
     return result.save(config.out, overwrite=config.overwrite)
@@ -231,8 +245,6 @@ def run(config: FitConfig | TuneConfig, frame: pd.DataFrame | None = None) -> Re
 def _client(config: FitConfig | TuneConfig) -> AbstractContextManager[Any]:
     if config.cluster is None:
         return nullcontext()
-    from topicfocus.distributed import connected
-
     log.info("Connecting to the cluster (%s) ...", config.cluster)
     return connected(config.cluster, config.jobs)
 
@@ -242,8 +254,6 @@ def _counts_folder(
     config: FitConfig | TuneConfig, out: Path | None, of_files: bool
 ) -> Iterator[Path | None]:
     """A temporary folder for counts that may not fit into memory, else None."""
-    from topicfocus.counts import counts_folder_needed
-
     needed = config.out_of_core
     if not needed and of_files and config.cluster is None:
         needed = counts_folder_needed(config.paths)
@@ -258,205 +268,110 @@ def _counts_folder(
         yield Path(place) / "counts"
 
 
-def fit_source(source: Source, config: FitConfig | TuneConfig, client: Any = None) -> Result:
+def fit_documents(
+    documents: Documents, config: FitConfig | TuneConfig, client: Any = None
+) -> Result:
     """Fit to a part of the documents and evaluate on the others.
 
     `client` is that of a cluster to fit on.
     """
-    from topicfocus.counts import take_rows
-    from topicfocus.workflow.columns import class_factors, report_missing, target_values
-    from topicfocus.workflow.corrections import correct_topics
-    from topicfocus.workflow.estimator import Training
-    from topicfocus.workflow.replicate import check_stability, quick_check
-    from topicfocus.workflow.split import choose_words, report_copies, split_source
-    from topicfocus.workflow.summary import FittedModel
-    from topicfocus.workflow.tune import check_resampling, tune_model
-
-    target = source.target
+    target = documents.target
     log.info("Target: %s", target.sentence)
-    factor_of = class_factors(config.class_weight, target, source.columns.weight)
-    parts = split_source(source, config)
-    train, _ = parts
-    y = target_values(target)
-    wanted = config.baseline or config.has_remainder
-    counted = choose_words(source, train, config, y, all_terms=wanted)
-    report_copies(source, counted, parts)
-    counts = take_rows(counted.counts, train)
-    report_missing(source.columns, train)
-    factor = factor_of(train)
-    training = Training(
-        counts if client is None else _on_cluster(counts, client),
-        y[train],
-        source.columns.of(train),
-        target.kind,
-        counted.words,
-        None if factor is None else factor[train],
-    )
-    _check_topics(config, len(train))
-    check_resampling(training, config)
+    check_class_weight(config.class_weight, target)
+    parts = split_documents(documents, config)
+    train = parts[0]
+    documents, config = count_words(documents, train, config)
+    report_copies(documents, parts)
+    columns = documents.columns
+    report_missing(columns, train)
+    factor = class_factors(config.class_weight, target, columns.weight, train)
+    documents = replace(documents, columns=replace(columns, class_factor=factor))
+    training = documents.of(train)
+    if client is not None and not isinstance(training.counts, DaskCounts):
+        training = replace(training, counts=DaskCounts(training.counts, client))
+    check_enough(training, config)
     chosen, tuned = tune_model(training, config)
     began = time.perf_counter()
-    model = _fit_model(training, chosen, source, train)
+    model = _fit_model(training, chosen, documents, train)
     seconds = time.perf_counter() - began
     model.n_jobs = config.jobs
-    fitted = FittedModel(source, counted, parts, y, model, chosen, seconds=seconds)
+    fitted = FittedModel(documents, parts, training, model, chosen, seconds=seconds)
     correct_topics(fitted)
-    found = _evaluate(model, source, counted, y, parts, config, factor)
+    found = evaluate(model, documents, parts, config.seed, baseline=config.baseline)
     if model.fitted_.remainder is None:
-        counted = replace(counted, counter=counted.counter.without_remainder())
-    extras = {
-        "tuning": tuned,
-        "stability": check_stability(training, model, chosen),
-        "replication": quick_check(training, model, chosen),
-    }
-    known = {name: value for name, value in extras.items() if value is not None}
-    result = _result(replace(fitted, counted=counted, evaluation=found), known)
+        documents = replace(documents, counter=documents.counter.without_remainder())
+    fitted = replace(fitted, documents=documents, evaluation=found)
+    result = _result(fitted, tuned)
     for message in result.summary["warnings"]:
         warnings.warn(message, stacklevel=2)
     return result
 
 
 def _fit_model(
-    training: Training, config: FitConfig | TuneConfig, source: Source, rows: np.ndarray
+    training: Documents, config: FitConfig, documents: Documents, rows: np.ndarray
 ) -> Any:
     """A fitted estimator; errors name a row as the file counts it, not the training documents."""
-    from topicfocus.estimators.arguments import RowError
-    from topicfocus.text import ReadError
-    from topicfocus.workflow.estimator import fit_estimator
-
     try:
         return fit_estimator(training, config)
     except RowError as error:
-        named = str(error).replace(f"row {error.row}", source.where(int(rows[error.row])), 1)
+        named = str(error).replace(f"row {error.row}", documents.where(int(rows[error.row])), 1)
         raise ReadError(named) from None
-
-
-def _check_topics(config: FitConfig | TuneConfig, n_docs: int) -> None:
-    most = max(config.tuning.topics) if config.tuning else config.topics
-    if int(most) > n_docs:  # type: ignore[arg-type]
-        raise SettingError(
-            f"{most:,} topics are more than the {n_docs:,} training documents. Ask for fewer: "
-            f"{setting('topics')}."
-        )
-
-
-def _on_cluster(counts: Any, client: Any) -> Any:
-    """The training documents on the workers, which get those that were counted here."""
-    from topicfocus.distributed import DaskCounts
-
-    return counts if isinstance(counts, DaskCounts) else DaskCounts(counts, client)
-
-
-def _evaluate(
-    model: Any,
-    source: Source,
-    counted: Counted,
-    y: np.ndarray,
-    parts: Parts,
-    config: FitConfig | TuneConfig,
-    factor: np.ndarray | None,
-) -> Evaluation:
-    from topicfocus.counts import ChunkedCounts
-    from topicfocus.workflow.evaluate import evaluate
-
-    if config.baseline and len(parts[1]):
-        message = "Comparing with a regression on all words and pairs of words ..."
-        if isinstance(counted.counts, ChunkedCounts):
-            message = "No comparison with a regression on all words: counts are not in memory."
-        log.info(message)
-    return evaluate(
-        model, source, counted, y, parts, config.seed, baseline=config.baseline, factor=factor
-    )
 
 
 # ---- the result ----------------------------------------------------------------------------------
 
 
-def _result(fitted: FittedModel, extras: dict[str, Any]) -> Result:
-    """The result of a fit; `extras` are those of tuning and stability."""
-    from sklearn.pipeline import make_pipeline
-
-    from topicfocus.counts import take_rows
-    from topicfocus.result import Result
-    from topicfocus.workflow.columns import remember
-    from topicfocus.workflow.summary import effect_table, summarise, topic_table, word_table
-
-    model, counted, config = fitted.model, fitted.counted, fitted.config
+def _result(fitted: FittedModel, tuned: dict[str, Any] | None) -> Result:
+    """The result of a fit, with the search for its settings and with what replicates."""
+    model, config, training = fitted.model, fitted.config, fitted.training
     effects = fitted.effects()
     summary = summarise(fitted, effects)
     rows = summary["topics"]
     components = [row["component"] for row in rows]
+    shown = _shown(fitted)
+    if tuned is not None:
+        summary["tuning"] = tuned
+        frontier = frontier_rows(tuned)
+        shown["frontier"] = frontier if len(frontier) > 1 else None
+    stable = check_stability(training, model, config)
+    if stable is not None:
+        summary["stability"] = numbered(stable, components)
+        shown["stability"] = stable
+    replication = quick_check(training, model, config, components)
+    if replication is not None:
+        summary["replication"] = replication
+        if replication["documents"]:
+            again = [components[number - 1] for number in replication["topics"]]
+            shown["stability"] = {"documents": replication["documents"], "components": again}
     predictions = _predictions(fitted)
     model.n_jobs = None
     remember(model, config.columns, components)
-    kind = fitted.source.target.kind
+    kind = training.target.kind
     return Result(
-        pipeline=make_pipeline(counted.counter, model),
+        pipeline=make_pipeline(fitted.documents.counter, model),
         topics=topic_table(rows),
-        words=word_table(
-            model, counted.words, take_rows(counted.counts, fitted.parts[0]), components
-        ),
+        words=word_table(fitted, components),
         predictions=predictions,
-        summary={**summary, **_numbered(extras, components)},
+        summary=summary,
         effect_table=effect_table(model, effects, rows),
-        shown=_shown(fitted) | _for_page(extras),
-        config=replace(
-            config,
-            kind=config.kind if kind == "binary" else kind,
-            min_df=counted.min_df,
-            max_df=counted.max_df,
-        ),
+        shown=shown,
+        config=replace(config, kind=config.kind if kind == "binary" else kind),
     )
-
-
-def _numbered(extras: dict[str, Any], components: list[int]) -> dict[str, Any]:
-    """Results of resampling with topics by their numbers."""
-    number = {k: i for i, k in enumerate(components, start=1)}
-    out = dict(extras)
-    if "stability" in extras:
-        rows = [
-            {**row, "component": row["topic"], "topic": number[row["topic"]]}
-            for row in extras["stability"]["topics"]
-        ]
-        rows.sort(key=lambda row: row["topic"])
-        out["stability"] = {**extras["stability"], "topics": rows}
-    if "replication" in extras:
-        found = extras["replication"]
-        again = sorted(number[k] for k in found["components"])
-        out["replication"] = {"documents": found["documents"], "topics": again}
-    return out
-
-
-def _for_page(extras: dict[str, Any]) -> dict[str, Any]:
-    from topicfocus.workflow.tune import frontier_rows
-
-    out = {}
-    if "tuning" in extras and len(frontier_rows(extras["tuning"])) > 1:
-        out["frontier"] = frontier_rows(extras["tuning"])
-    if "stability" in extras:
-        out["stability"] = extras["stability"]
-    return out
 
 
 def _predictions(fitted: FittedModel) -> pd.DataFrame:
     """The table of predictions.csv."""
-    import numpy as np
-    import pandas as pd
-
-    from topicfocus.counts import take_rows
-    from topicfocus.workflow.predict import prediction_columns
-
-    source, found = fitted.source, fitted.evaluation
-    part = np.full(source.n_docs, "unused", dtype=object)
+    documents, found = fitted.documents, fitted.evaluation
+    assert found is not None
+    part = np.full(documents.n_docs, "unused", dtype=object)
     part[fitted.parts[0]], part[fitted.parts[1]] = "train", "test"
-    file = {} if source.files is None else {"file": source.files}
-    columns = {**file, "row": source.rows, "part": part, "target": fitted.y}
-    seen = fitted.counted.counts
+    file = {} if documents.files is None else {"file": documents.files}
+    columns = {**file, "row": documents.rows, "part": part, "target": documents.y}
+    seen = documents.counts
     if found.documents is not None:
         columns = {name: column[found.documents] for name, column in columns.items()}
         seen = take_rows(seen, found.documents)
     columns["target"] = pd.Series(_as_written(columns["target"]), dtype=object)
-    assert found.predicted is not None
     columns |= prediction_columns(fitted.model, found.predicted)
     columns["relevant_words"] = fitted.model.relevant_words(seen)
     return pd.DataFrame(columns)
@@ -469,31 +384,27 @@ def _as_written(y: np.ndarray) -> list[Any]:
 
 def _shown(fitted: FittedModel) -> dict[str, Any]:
     """Inputs of the explorer page."""
-    import numpy as np
-
-    from topicfocus.counts import in_memory, take_rows
-
-    source, counted, documents = fitted.source, fitted.counted, fitted.on_page
-    if documents[0] < len(source.texts):
-        given: dict[str, Any] = {"texts": [source.texts[i] for i in documents]}
+    documents, chosen, found = fitted.documents, fitted.on_page, fitted.evaluation
+    assert found is not None
+    if chosen[0] < len(documents.texts):
+        given: dict[str, Any] = {"texts": [documents.texts[i] for i in chosen]}
     else:
-        some = in_memory(take_rows(counted.counts, documents))
-        given = {"counts": some, "vocabulary": counted.words.tolist()}
-    baselines, words, test = {}, fitted.evaluation.words, fitted.parts[1]
+        some = in_memory(take_rows(documents.counts, chosen))
+        given = {"counts": some, "vocabulary": documents.words.tolist()}
+    baselines, words, test = {}, found.words, fitted.parts[1]
     if words is not None:
         other = words.values if words.probabilities is None else words.probabilities
-        baselines[words.name] = other[np.searchsorted(test, documents)]
+        baselines[words.name] = other[np.searchsorted(test, chosen)]
     name = fitted.config.target
-    shown = {
+    covariates = documents.columns.names.covariates
+    return {
         **given,
-        "target": fitted.y[documents],
+        "target": documents.y[chosen],
         "baselines": baselines,
         "held_out": len(test) > 0,
         # The target of a count matrix is a file.
-        "target_name": name if source.is_text or not name else Path(name).stem,
-        "document_names": [source.where(i) for i in documents],
-        **source.columns.of(documents).for_predict(),
+        "target_name": name if documents.is_text or not name else Path(name).stem,
+        "document_names": [documents.where(i) for i in chosen],
+        "covariate_names": list(covariates) or None,
+        **documents.columns.of(chosen).for_predict(),
     }
-    if source.columns.names.covariates:
-        shown["covariate_names"] = list(source.columns.names.covariates)
-    return shown

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from scipy import sparse
 
-from topicfocus.counts import Counts, Rows
-from topicfocus.passes import Arrays, Task, run_pass, zeros
+from topicfocus.counts import Counts
+from topicfocus.workflow.split import sums_by_word
 
 #: A giveaway word is in at least this proportion of the documents, and in 100 of them: of a few
 #: documents with a word, all may be of one kind by chance.
@@ -100,7 +98,7 @@ def _of_kinds(
         return []
     indicators = (kind[:, None] == large).astype(np.float64)
     known = (kind >= 0).astype(np.float64)[:, None]
-    sums = _sums_of_words(counts, np.hstack([known, indicators]))
+    sums = sums_by_word(counts, np.hstack([known, indicators]))
     n, inside = sums[:, 0], sums[:, 1:]
     best = np.argmax(inside, axis=1)
     most, size = inside[np.arange(len(n)), best], sizes[large][best]
@@ -124,7 +122,7 @@ def _of_values(
         return []
     centre, scale = y[known].mean(), y[known].std()
     z = np.where(known, (y - centre) / scale, 0.0)
-    n, first, second = _sums_of_words(counts, np.column_stack([known, z, z * z])).T
+    n, first, second = sums_by_word(counts, np.column_stack([known, z, z * z])).T
     mean = first / np.maximum(n, 1)
     variance = second / np.maximum(n, 1) - mean**2
     chosen = _frequent(n, int(known.sum())) & (variance <= SPREAD**2) & (np.abs(mean) >= DISTANCE)
@@ -136,26 +134,6 @@ def _of_values(
 
 def _frequent(n: np.ndarray, n_docs: int) -> np.ndarray:
     return n >= max(LEAST_DOCUMENTS, LEAST_SHARE * n_docs)
-
-
-def _sums_of_words(counts: Counts, values: np.ndarray) -> np.ndarray:
-    """Σ over the documents with each word of their values, (words, values)."""
-    task = Task(
-        kernel=_add_sums,
-        make=zeros((counts.shape[1], values.shape[1])),
-        given=(values.astype(np.float64),),
-        by_word=True,
-    )
-    (sums,) = run_pass(counts, task, 1)
-    return sums
-
-
-def _add_sums(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: Any) -> None:
-    (sums,) = total
-    n_words = len(sums)
-    ones = np.ones(len(rows.indices))
-    has = sparse.csr_array((ones, rows.indices, rows.indptr), shape=(rows.n_docs, n_words))
-    sums += has.T @ given[0]
 
 
 def giveaway_messages(found: list[Giveaway], remedy: str, most: int = 5) -> list[str]:

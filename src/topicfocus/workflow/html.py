@@ -12,23 +12,23 @@ from typing import Any
 
 from topicfocus.text.errors import printable
 from topicfocus.workflow.sentences import (
+    explanation_number,
+    explanation_rows,
     headline,
     main_sentences,
     metric_cells,
     quality_sentence,
     reliability_line,
-    same_decimals,
     signed,
     topic_cells,
-    topic_label,
     topic_remarks,
     topics_title,
 )
 
 #: Higher and lower: told apart by people who do not tell red from green, on light and on dark.
 _UP, _DOWN = "#c2590c", "#2f78c4"
-#: Words of a topic, and words or topics of an explanation.
-_WORDS, _AMOUNTS = 10, 12
+#: Words of a topic.
+_WORDS = 10
 #: Words that add a smaller fraction of the largest amount have no colour.
 _COLOURED = 0.02
 _CELL = "padding:3px 10px;vertical-align:top;text-align:{};border-bottom:1px solid #8884;{}"
@@ -127,28 +127,21 @@ def explanation_html(found: dict[str, Any]) -> str:
     if "low" in shown:
         line += f" (80% interval: {shown['low']:.3g} to {shown['high']:.3g})"
     line += f". What adds to the {_text(found['explained'])}:</p>"
-    words = sorted(list(found["words"].items())[:_AMOUNTS], key=lambda item: -item[1])
-    topics = [
-        (topic_label(row), row["amount"])
-        for row in sorted(found["topics"], key=lambda row: -row["amount"])
-        if row["amount"]
-    ][:_AMOUNTS]
-    base = [("a text without words", found["base"])]
-    base += [(f"{r['name']} = {r['value']}", r["amount"]) for r in found["covariates"]]
-    rest = found.get("remainder")
-    beyond = [("all words and pairs, beyond the topics", rest["amount"])] if rest else []
-    total = ("together", found["total"])
-    number = same_decimals([amount for _, amount in [*words, *topics, *base, *beyond, total]])
-    scale = max((abs(amount) for _, amount in [*words, *topics]), default=0) or 1.0
-    bars = [(name, amount, amount / scale) for name, amount in words]
-    ends = [[(name, amount, 0.0) for name, amount in rows] for rows in (base, [*beyond, total])]
-    by_topic = [(name, amount, amount / scale) for name, amount in topics]
+    rows, topics = explanation_rows(found)
+    number = explanation_number(found)
+    amounts = [amount for _, amount in (*rows[1:], *topics) if amount is not None]
+    largest = max(map(abs, amounts), default=0) or 1.0
+
+    def cells(name: str, amount: float | None, bar: bool = True) -> list[str]:
+        if amount is None:
+            return [_text(name), "", ""]
+        return [_text(name), signed(number(amount)), _bar(amount / largest) if bar else ""]
+
+    words = [cells(*rows[0], bar=False), *(cells(*row) for row in rows[1:])]
+    words.append(cells("together", found["total"], bar=False))
     tables = "".join(
-        f'<div style="flex:1;min-width:260px">{_amounts(title, rows, number)}</div>'
-        for title, rows in (
-            ("words", [*ends[0], *bars, *ends[1]]),
-            ("words, by topic", by_topic),
-        )
+        f'<div style="flex:1;min-width:260px">{_table([title, "adds", ""], body, left=(0,))}</div>'
+        for title, body in (("words", words), ("words, by topic", [cells(*row) for row in topics]))
     )
     return (
         f'<div style="max-width:1000px;line-height:1.6">{line}<p>{_coloured(found)}</p>'
@@ -169,8 +162,3 @@ def _coloured(found: dict[str, Any]) -> str:
         out.append(f'<span style="{style}" title="{span["amount"]:+.3g}">{word}</span>')
         end = span["stop"]
     return "".join([*out, _text(text[end:])])
-
-
-def _amounts(title: str, rows: list[tuple[str, float, float]], number: Any) -> str:
-    body = [[_text(name), signed(number(amount)), _bar(bar)] for name, amount, bar in rows]
-    return _table([title, "adds", ""], body, left=(0,)) if body else ""

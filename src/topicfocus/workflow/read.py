@@ -1,7 +1,6 @@
 """Read: from files to counts of all their words and a target, in one pass, also from a pipe.
 
-`open_file` checks names and columns only, and imports nothing that a mistake in them should wait
-for; `read_source` reads and counts.
+`open_file` checks names and columns only; `read_documents` reads and counts.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import logging
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +19,21 @@ import pandas as pd
 from topicfocus.config import (
     ColumnNames,
     FitConfig,
-    ReadOptions,
+    PredictConfig,
+    ReportConfig,
     SettingError,
     TuneConfig,
     setting,
 )
+from topicfocus.counts import ChunkedCounts, take_rows
 from topicfocus.text import ReadError, Target, detect_target, read_table
 from topicfocus.text.errors import MissingColumn, nearest
 from topicfocus.text.files import read_lines
 from topicfocus.text.formats import MOST_MESSAGES
+from topicfocus.text.sequences import TokenizedTexts
 from topicfocus.text.stop_words import LANGUAGES
 from topicfocus.text.tables import format_of
-from topicfocus.workflow.columns import NO_COLUMNS, Columns, named_for_new
+from topicfocus.workflow.columns import NO_COLUMNS, Columns, named_for_new, target_values
 
 log = logging.getLogger(__name__)
 
@@ -48,18 +51,19 @@ _SHOWN = 2000
 
 
 @dataclass(frozen=True)
-class Source:
-    """Documents of a file.
+class Documents:
+    """Documents of a file: their counts, target and other columns.
 
-    `counts` are sequences of all words of texts, from which terms are chosen and counted on the
-    training part (into `folder`, where one is given), or a count matrix with `terms`.
-    `texts` are those of the first documents, as many as fit; `is_text` False is a count matrix.
-    `files` has the file of each document, where there are several.
+    `counts` are sequences of all words of texts, from which `split.count_words` chooses terms and
+    counts them (into `folder`, where one is given), or a count matrix. Its columns are `words`,
+    which `counter` counts in texts. `texts` are those of the first documents, as many as fit;
+    `is_text` False is a count matrix. `files` has the file of each document, where there are
+    several.
     """
 
     path: str
     counts: Any
-    terms: np.ndarray | None
+    words: Any
     target: Target
     rows: np.ndarray
     texts: list[str]
@@ -68,15 +72,42 @@ class Source:
     columns: Columns = NO_COLUMNS
     files: np.ndarray | None = None
     folder: Path | None = None
+    counter: Any = None
 
     @property
     def n_docs(self) -> int:
         return self.counts.shape[0]
 
+    @cached_property
+    def y(self) -> np.ndarray:
+        """Targets as estimators take them."""
+        return target_values(self.target)
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether the counts are a matrix in memory."""
+        return not isinstance(self.counts, ChunkedCounts)
+
     def where(self, i: int) -> str:
         """What messages call a document."""
         row = f"row {self.rows[i]}"
         return row if self.files is None else f"{self.files[i]}, {row}"
+
+    def of(self, documents: np.ndarray) -> Documents:
+        """Some of the documents, in ascending order."""
+        if isinstance(self.counts, TokenizedTexts):
+            counts: Any = self.counts.without(np.setdiff1d(np.arange(self.n_docs), documents))
+        else:
+            counts = take_rows(self.counts, documents)
+        return replace(
+            self,
+            counts=counts,
+            target=self.target.of(documents),
+            rows=self.rows[documents],
+            texts=[self.texts[i] for i in documents if i < len(self.texts)],
+            columns=self.columns.of(documents),
+            files=None if self.files is None else self.files[documents],
+        )
 
 
 def open_file(config: Roles, frame: Any = None) -> Any:
@@ -99,28 +130,25 @@ def open_file(config: Roles, frame: Any = None) -> Any:
 
 
 def open_new(
-    path: Paths | pd.DataFrame,
+    config: PredictConfig | ReportConfig,
     saved: Any,
+    frame: pd.DataFrame | None = None,
     *,
-    text: str | None,
     target: str | None = None,
-    covariates: Sequence[str] = (),
-    exposure: str | None = None,
     labels: Sequence[str] = (),
-    reading: ReadOptions,
 ) -> tuple[ColumnNames, Any]:
     """A table of new documents for a saved model, and the columns that the model needs."""
-    names = named_for_new(saved.estimator, covariates, exposure, saved.path)
+    names = named_for_new(saved.estimator, config.covariates, config.exposure, saved.path)
     try:
         table = read_table(
-            path,
-            text or saved.settings.get("text"),
+            config.paths if frame is None else frame,
+            config.text or saved.settings.get("text"),
             target,
             numbers=names.every,
             allow_missing=names.gaps,
             labels=labels,
             separator=getattr(saved.counter, "separator", None),
-            **asdict(reading),
+            **asdict(config.reading),
         )
     except MissingColumn as error:
         if error.column not in names.every:
@@ -133,56 +161,58 @@ def open_new(
     return names, table
 
 
-def read_source(
+def read_documents(
     table: Any, config: Roles, folder: Path | None = None, client: Any = None
-) -> Source:
+) -> Documents:
     """Read what was opened, count, and find out what the target is.
 
     With `skip_bad`, documents whose target should be a number and is not are left out. With a
     `folder`, counts are kept there. With the `client` of a cluster, its workers count.
     """
-    path, is_matrix = table.path, hasattr(table, "corpus")
+    is_matrix = hasattr(table, "corpus")
     if table.target is None:
         where = "which column is the target"
         if is_matrix:
             where = "where the target is, a file with one value per line"
-        raise SettingError(f"{path}: say {where}: {setting('target')}.")
+        raise SettingError(f"{table.path}: say {where}: {setting('target')}.")
+    columns, words, more = NO_COLUMNS, None, {}
     if is_matrix:
-        counts, columns = table.corpus.counts, NO_COLUMNS
-        terms = np.array(table.corpus.vocabulary, dtype=object)
+        counts = table.corpus.counts
+        words = np.array(table.corpus.vocabulary, dtype=object)
         rows: Any = np.arange(1, counts.shape[0] + 1)
     else:
-        counter = config.counter(n_jobs=config.jobs)
-        table.keep_characters = KEPT_CHARACTERS if folder is None else FEWER_CHARACTERS
-        try:
-            counter.check()
-            terms = None
-            if client is not None and path != "-":
-                counts = _tokenize_on_cluster(client, table, config, counter)
-            else:
-                place = None if folder is None else folder.parent
-                if place is not None:
-                    place.mkdir(parents=True, exist_ok=True)
-                counts = counter.tokenize(iter(table), place)
-        except (ReadError, SettingError):
-            raise
-        except (ValueError, UnicodeError) as error:
-            raise ReadError(f"{path}: {error}") from error
-        rows = table.rows
-        columns = Columns.read(config.more, table)
+        counts = _tokenize(table, config, folder, client)
+        rows, columns = table.rows, Columns.read(config.more, table)
         _log_rows(table, config.more)
+        several = table.file_of_rows if len(table.files) > 1 else None
+        more = {"n_skipped": table.n_skipped, "files": several, "folder": folder}
     name = "the target" if config.target is None else f"the target {config.target!r}"
     values = _counting_targets(table.target, columns.weight)
     target = detect_target(
         values, config.kind, name=name, where=table.where, skip_bad=config.skip_bad
     )
-    source = Source(
-        path, counts, terms, target, rows, [], not is_matrix, columns=columns, folder=folder
+    texts = [] if is_matrix else table.texts
+    found = Documents(
+        table.path, counts, words, target, rows, texts, not is_matrix, columns=columns, **more
     )
-    if not is_matrix:
-        several = table.file_of_rows if len(table.files) > 1 else None
-        source = replace(source, texts=table.texts, n_skipped=table.n_skipped, files=several)
-    return _without_bad(source)
+    return _without_bad(found)
+
+
+def _tokenize(table: Any, config: Roles, folder: Path | None, client: Any) -> Any:
+    """The texts as sequences of words, here or on the workers of a cluster."""
+    counter = config.counter(n_jobs=config.jobs)
+    table.keep_characters = KEPT_CHARACTERS if folder is None else FEWER_CHARACTERS
+    try:
+        counter.check()
+        if client is not None and table.path != "-":
+            return _tokenize_on_cluster(client, table, config, counter)
+        if folder is not None:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+        return counter.tokenize(iter(table), None if folder is None else folder.parent)
+    except (ReadError, SettingError):
+        raise
+    except (ValueError, UnicodeError) as error:
+        raise ReadError(f"{table.path}: {error}") from error
 
 
 def _log_rows(table: Any, names: ColumnNames) -> None:
@@ -197,30 +227,16 @@ def _log_rows(table: Any, names: ColumnNames) -> None:
         log.info(f"{documents} no {names.group!r}: each is a group of its own.")
 
 
-def _without_bad(source: Source) -> Source:
-    bad = source.target.bad
+def _without_bad(found: Documents) -> Documents:
+    bad = found.target.bad
     if not bad:
-        return source
+        return found
     for i, what in bad[:MOST_MESSAGES]:
-        log.info(f"Left out: {source.where(i)}: {what}.")
+        log.info(f"Left out: {found.where(i)}: {what}.")
     rows = "1 row was" if len(bad) == 1 else f"{len(bad):,} rows were"
     log.info(f"{rows} left out for the target.")
-    from topicfocus.counts import take_rows  # SciPy, which a mistake should not wait for
-    from topicfocus.text.sequences import TokenizedTexts
-
-    good = np.delete(np.arange(source.n_docs), [i for i, _ in bad])
-    return replace(
-        source,
-        counts=source.counts.without(np.array([i for i, _ in bad]))
-        if isinstance(source.counts, TokenizedTexts)
-        else take_rows(source.counts, good),
-        target=source.target.of(good),
-        rows=source.rows[good],
-        texts=[source.texts[i] for i in good if i < len(source.texts)],
-        n_skipped=source.n_skipped + len(bad),
-        columns=source.columns.of(good),
-        files=None if source.files is None else source.files[good],
-    )
+    good = found.of(np.delete(np.arange(found.n_docs), [i for i, _ in bad]))
+    return replace(good, n_skipped=found.n_skipped + len(bad))
 
 
 def _counting_targets(values: Any, weight: np.ndarray | None) -> Any:
@@ -296,8 +312,8 @@ def _tokenize_on_cluster(client: Any, table: Any, config: Roles, counter: Any) -
     tokenized = tokenize_texts(counter, texts, client)
     beside = client.compute(frame[names[1:]]).result().astype(object)
     first = client.compute(texts.get_partition(0).head(_SHOWN, compute=False)).result()
-    values = beside.where(beside.notna(), None).to_numpy().tolist()
-    table.load([(i, "", *row) for i, row in enumerate(values, start=1)], first.tolist())
+    values = beside.where(beside.notna(), None)
+    table.load([values[name].tolist() for name in names[1:]], first.tolist())
     return tokenized
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import heapq
 import logging
 import os
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -103,23 +101,13 @@ def _open(config: ReportConfig, saved: Saved, matrix: bool) -> tuple[str | None,
         raise SettingError(f"{option} names a column of a table, not of a count matrix.")
     # The target of another matrix is in a file of its own.
     target = config.target or (None if matrix else saved.settings.get("target"))
-    open_it = partial(
-        open_new,
-        config.paths,
-        saved,
-        text=config.text,
-        covariates=config.covariates,
-        exposure=config.exposure,
-        labels=grouping,
-        reading=config.reading,
-    )
     try:
-        return target, *open_it(target=target)
+        return target, *open_new(config, saved, target=target, labels=grouping)
     except MissingColumn as error:
         if error.column != target or target == config.target:
             raise
     log.info(f"No column {target!r}: the page shows the documents without targets.")
-    return None, *open_it()
+    return None, *open_new(config, saved, labels=grouping)
 
 
 def _targets(table: Any, saved: Saved, chosen: np.ndarray, skip_bad: bool) -> Any:
@@ -147,28 +135,25 @@ def _documents(table: Any, saved: Saved, most: int) -> tuple[Any, dict[str, Any]
     A random choice where there are more than `most`, because files are often sorted: the first
     ones may be of one class, one shop or one year.
     """
-    rng = np.random.default_rng(0)
     if hasattr(table, "corpus"):
         counts = same_columns(table.corpus, saved.counter, saved.estimator)
-        chosen = np.arange(counts.shape[0])
-        if len(chosen) > most:
-            chosen = np.sort(rng.choice(len(chosen), most, replace=False))
+        chosen = _some(counts.shape[0], most)
         words = table.corpus.vocabulary
         if saved.counter is not None:
             words = saved.counter.get_feature_names_out().tolist()
         # Names of columns are no text: words are picked from a list.
         return saved.estimator, {"counts": counts[chosen], "vocabulary": words}, chosen
-    kept: list[tuple[float, int, str]] = []
-    n = 0
+    texts: list[str] = []
     for block in table:
-        # The documents with the smallest random numbers, whatever the size of the blocks.
-        numbers = rng.random(len(block.texts)).tolist()
-        kept += zip(numbers, range(n, n + len(numbers)), block.texts, strict=True)
-        n += len(numbers)
-        if len(kept) > most:
-            kept = heapq.nsmallest(most, kept)
-        if n >= max(LOOKED_AT, most):
+        texts += block.texts
+        if len(texts) >= max(LOOKED_AT, most):
             break
-    kept.sort(key=lambda one: one[1])
-    chosen = np.array([place for _, place, _ in kept], dtype=int)
-    return saved.whole, {"texts": [text for *_, text in kept]}, chosen
+    chosen = _some(len(texts), most)
+    return saved.whole, {"texts": [texts[i] for i in chosen]}, chosen
+
+
+def _some(n: int, most: int) -> np.ndarray:
+    """All of n documents, or a random choice, in their order."""
+    if n <= most:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, most, replace=False))

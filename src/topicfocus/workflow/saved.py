@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from topicfocus.persistence import load
 from topicfocus.text.errors import nearest
 from topicfocus.workflow.columns import remembered
 from topicfocus.workflow.write import METRICS_FILE, MODEL_FILE
@@ -75,8 +76,6 @@ def load_model(
     >>> saved.whole.predict(["a superb masterpiece"]).shape
     (1,)
     """
-    import topicfocus
-
     place, path = Path(path), str(path)
     if not place.exists():
         names = [p.name for p in place.parent.iterdir()] if place.parent.is_dir() else []
@@ -90,7 +89,7 @@ def load_model(
             raise FileNotFoundError(
                 f"{path} has no {MODEL_FILE}, so it is not a folder that a fit has written."
             )
-    model = topicfocus.load(place, tokenizer=tokenizer)
+    model = load(place, tokenizer=tokenizer)
     counter, estimator = None, model
     if hasattr(model, "steps"):
         if len(model.steps) != 2:

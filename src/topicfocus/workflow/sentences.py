@@ -26,6 +26,8 @@ METRICS = {
 _WORDS, _SENTENCES = 3, 2
 #: A topic whose difference is a smaller fraction of the largest has hardly any.
 _NOTABLE = 0.05
+#: Words or topics of an explanation, and terms of its remainder; smaller amounts are rounding.
+_LISTED, _TERMS, _ROUNDING = 10, 6, 1e-9
 #: Words whose first occurrence changes the prediction most, of each direction.
 _STRONGEST = 6
 
@@ -404,3 +406,44 @@ def as_text(summary: dict[str, Any]) -> str:
         lines += [head, f"    {words}"]
     lines += topic_remarks(summary)
     return "\n".join([*lines, *(f"Warning: {message}" for message in summary["warnings"])])
+
+
+# ---- explanations --------------------------------------------------------------------------------
+
+#: A label, indented if it is part of a sum, and an amount; some rows have no amount.
+Row = tuple[str, float | None]
+
+
+def explanation_rows(found: dict[str, Any]) -> tuple[list[Row], list[Row]]:
+    """What adds to the prediction of a text, and what its words add by topic."""
+    mean = ", average covariates" if found["covariates"] else ""
+    rows: list[Row] = [(f"a text without words{mean}", found["base"])]
+    for row in found["covariates"]:
+        known = "not known" if row["value"] is None else f"{row['value']:g}"
+        rows.append((f"  {row['name']} = {known}", row["amount"]))
+    rows += _strongest_parts(list(found["words"].items()), "words")
+    if not found["words"]:
+        rows.append(("  no word of this text is in the topics", None))
+    rest = found["remainder"]
+    if rest is not None:
+        rows.append(("the remainder of the text", rest["amount"]))
+        strongest, number = list(rest["terms"].items())[:_TERMS], explanation_number(found)
+        if strongest:
+            terms = ", ".join(f"{term} {signed(number(value))}" for term, value in strongest)
+            rows.append((f"  mostly {terms}", None))
+    topics = [(topic_label(row), row["amount"]) for row in found["topics"]]
+    topics = sorted(topics, key=lambda part: -abs(part[1]))
+    return rows, _strongest_parts([part for part in topics if abs(part[1]) > _ROUNDING], "topics")
+
+
+def explanation_number(found: dict[str, Any]) -> Callable[[Any], str]:
+    """How the amounts of an explanation are written."""
+    return same_decimals([found["base"], found["total"], *found["words"].values()], 4)
+
+
+def _strongest_parts(parts: list[tuple[str, float]], what: str) -> list[Row]:
+    """The strongest parts, from what adds most, and the sum of the others."""
+    listed = sorted(parts[:_LISTED], key=lambda part: -part[1])
+    rows: list[Row] = [(f"  {name}", amount) for name, amount in listed]
+    rest = [amount for _, amount in parts[_LISTED:]]
+    return [*rows, (f"  {len(rest)} more {what}", float(np.sum(rest)))] if rest else rows

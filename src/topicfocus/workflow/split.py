@@ -4,24 +4,26 @@ from __future__ import annotations
 
 import logging
 import warnings
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
-from topicfocus.config import CountOptions, setting
-from topicfocus.counts import Counts, take_columns
+from topicfocus.config import FitConfig, TuneConfig, setting
+from topicfocus.counts import Counts, Rows, take_columns
 from topicfocus.estimators.documents import choose_groups
-from topicfocus.passes import Arrays, Task, row_hashes, run_pass, zeros
-from topicfocus.text import ReadError, Target, TokenCounter
+from topicfocus.passes import Arrays, Task, row_hashes, run_pass, transposed_dot, zeros
+from topicfocus.text import ReadError, Target
 from topicfocus.text.sequences import TokenizedTexts
 from topicfocus.text.vocabulary import ENOUGH_DOCUMENTS, MAX_DF, MIN_DF, document_limits
-from topicfocus.workflow.read import Source
+from topicfocus.workflow.read import Documents
 
 log = logging.getLogger(__name__)
 
 #: Training and test documents.
 Parts = tuple[np.ndarray, np.ndarray]
+Config = FitConfig | TuneConfig
 
 #: Fewest documents with a target for which metrics are meaningful.
 LEAST_DOCUMENTS = 10
@@ -33,11 +35,10 @@ LEAST_WORDS = 5
 NOTABLE = 0.01
 
 
-def split_source(source: Any, config: Any) -> Parts:
-    """Training and test documents, with messages about groups and copies."""
-    group = source.columns.group
-    parts = split(source.target, config.test_share, config.seed, source.path, group)
-    train, test = parts
+def split_documents(documents: Documents, config: Config) -> Parts:
+    """Training and test documents, with messages about groups."""
+    group = documents.columns.group
+    train, test = split(documents.target, config.test_share, config.seed, documents.path, group)
     if group is not None and len(test):
         held, n = len(np.unique(group[test])), len(np.unique(group))
         log.info("Held out: %s documents, %s of %s groups.", f"{len(test):,}", held, n)
@@ -47,13 +48,13 @@ def split_source(source: Any, config: Any) -> Parts:
                 "be quite different for others.",
                 stacklevel=2,
             )
-        neither = source.n_docs - len(train) - len(test)
+        neither = documents.n_docs - len(train) - len(test)
         if neither:
             log.info(
                 "%s documents without a target belong to held-out groups: not used.",
                 f"{neither:,}",
             )
-    return parts
+    return train, test
 
 
 def split(
@@ -128,17 +129,17 @@ def _check_classes(n_classes: int, n_docs: int, path: str) -> None:
         )
 
 
-def report_copies(source: Any, counted: Counted, parts: Parts) -> None:
+def report_copies(documents: Documents, parts: Parts) -> None:
     """Report held-out documents with the same counts as a training document.
 
     Near-duplicates count as copies if they differ only in words that are not in the vocabulary.
     """
     train, test = parts
-    counts = counted.counts
-    if isinstance(source.counts, TokenizedTexts):
+    counts = documents.counts
+    if documents.is_text:
         # A word that is inserted splits phrases: only single words are compared.
-        single = np.flatnonzero([" " not in word for word in counted.words])
-        if 0 < len(single) < len(counted.words):
+        single = np.flatnonzero([" " not in word for word in documents.words])
+        if 0 < len(single) < len(documents.words):
             counts = take_columns(counts, single)
     pairs = copies(counts, train, test)
     if not pairs:
@@ -147,7 +148,7 @@ def report_copies(source: Any, counted: Counted, parts: Parts) -> None:
     said = (
         f"{len(pairs):,} of {len(test):,} held-out documents also "
         f"{'appear' if len(pairs) > 1 else 'appears'} in the training set, such as "
-        f"{source.where(j)} and {source.where(i)}"
+        f"{documents.where(j)} and {documents.where(i)}"
     )
     if len(pairs) < NOTABLE * len(test):
         log.info("%s.", said)
@@ -176,120 +177,122 @@ def copies(counts: Any, train: np.ndarray, test: np.ndarray) -> list[tuple[int, 
 # ---- words ---------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Counted:
-    """Counts of the words in use, all documents, and the counter that makes them from texts.
-
-    `kept` are the columns of the source that these words are.
-    """
-
-    counts: Counts
-    words: np.ndarray
-    counter: TokenCounter
-    min_df: int | float
-    max_df: int | float
-    n_empty: int = 0
-    kept: np.ndarray | None = None
-
-
 def word_frequencies(counts: Any, documents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """In how many of some documents each word is, and how often."""
-    chosen = np.zeros((counts.shape[0], 1), dtype=bool)
-    chosen[documents] = True
-    n_words = counts.shape[1]
-    task = Task(kernel=_frequencies, make=zeros(n_words, n_words), given=(chosen,), by_word=True)
-    among, often = run_pass(counts, task, 1)
-    return among.astype(np.int64), often
+    chosen = np.zeros(counts.shape[0])
+    chosen[documents] = 1.0
+    among = sums_by_word(counts, chosen[:, None])[:, 0]
+    return among.astype(np.int64), transposed_dot(counts, chosen, 1)
 
 
-def _frequencies(rows: Any, shared: tuple, given: Arrays, changed: Arrays, total: Any) -> None:
-    inside = np.repeat(given[0][:, 0], np.diff(rows.indptr))
-    words, (among, often) = rows.indices[inside], total
-    among += np.bincount(words, minlength=len(among))
-    often += np.bincount(words, rows.data[inside], minlength=len(often))
+def sums_by_word(counts: Counts, values: np.ndarray) -> np.ndarray:
+    """Σ over the documents with each word of their values, (words, values)."""
+    task = Task(
+        kernel=_add_sums,
+        make=zeros((counts.shape[1], values.shape[1])),
+        given=(values.astype(np.float64),),
+        by_word=True,
+    )
+    (sums,) = run_pass(counts, task, 1)
+    return sums
 
 
-def choose_words(
-    source: Source,
-    train: np.ndarray,
-    options: CountOptions,
-    y: Any = None,
-    all_terms: bool = False,
-) -> Counted:
+def _add_sums(rows: Rows, shared: tuple, given: Arrays, changed: Arrays, total: Any) -> None:
+    (sums,) = total
+    ones = np.ones(len(rows.indices))
+    has = sparse.csr_array((ones, rows.indices, rows.indptr), shape=(rows.n_docs, len(sums)))
+    sums += has.T @ given[0]
+
+
+def count_words(
+    documents: Documents, train: np.ndarray, config: Config
+) -> tuple[Documents, Config]:
     """Choose terms on the training documents, also by their targets; count all documents.
 
-    With `all_terms` the counts have all words and pairs of words as well, if they are in memory.
+    The settings get the frequencies that were used. With a comparison or a remainder, the counts
+    have all words and pairs of words as well, if they are in memory.
     """
-    if not isinstance(source.counts, TokenizedTexts):
-        return _choose_columns(source, train, options)
-    all_terms = all_terms and source.folder is None
-    counter = options.counter(min_df=options.min_df, max_df=options.max_df, remainder=all_terms)
-    counter.max_features = options.max_features
-    texts = source.counts.of(train)
+    if not isinstance(documents.counts, TokenizedTexts):
+        return _choose_columns(documents, train, config)
+    all_terms = (config.baseline or config.has_remainder) and documents.folder is None
+    counter = config.counter(min_df=config.min_df, max_df=config.max_df, remainder=all_terms)
+    counter.max_features = config.max_features
+    texts = documents.counts.of(train)
     try:
-        counter.choose(texts, None if y is None else np.asarray(y)[train])
+        counter.choose(texts, documents.y[train])
     except ValueError as error:
-        raise ReadError(f"{source.path}: {error}") from error
+        raise ReadError(f"{documents.path}: {error}") from error
     words = counter.get_feature_names_out()
     if len(words) < 2:
         raise ReadError(
-            f"{source.path}: 1 term is left, too few for topics. Try a lower {setting('min_df')} "
-            f"or a higher {setting('max_df')}."
+            f"{documents.path}: 1 term is left, too few for topics. Try a lower "
+            f"{setting('min_df')} or a higher {setting('max_df')}."
         )
-    used = counter.count(source.counts, source.folder)
+    used = counter.count(documents.counts, documents.folder)
     least, _ = document_limits(texts, counter.term_rule)
-    if len(train) < ENOUGH_DOCUMENTS and options.min_df is None:
+    if len(train) < ENOUGH_DOCUMENTS and config.min_df is None:
         log.info(
             f"Words in at least {least:g} of the {len(train):,} training documents are used. With "
             f"{ENOUGH_DOCUMENTS:,} documents or more it is {MIN_DF} ({setting('min_df')})."
         )
     what, of_which = "Codes", ""
-    if options.separator is None:
+    if config.separator is None:
         what, of_which = "Terms", f", of which {sum(' ' in word for word in words):,} are phrases"
     log.info(f"{what}: {len(words):,}{of_which}, in {len(train):,} training documents.")
-    min_df = int(least) if options.min_df is None else options.min_df
-    max_df = MAX_DF if options.max_df is None else options.max_df
-    return Counted(used, words, counter, min_df, max_df, _n_empty(used))
+    config = replace(
+        config,
+        min_df=int(least) if config.min_df is None else config.min_df,
+        max_df=MAX_DF if config.max_df is None else config.max_df,
+    )
+    _log_empty(used)
+    return replace(documents, counts=used, words=words, counter=counter), config
 
 
-def _n_empty(used: Any) -> int:
-    n_empty = int(np.sum(np.diff(used.indptr) == 0))
-    if n_empty:
+def _log_empty(counts: Any) -> None:
+    empty = n_empty(counts)
+    if empty:
         log.info(
-            f"{n_empty:,} of {used.shape[0]:,} documents have none of these words: the model "
+            f"{empty:,} of {counts.shape[0]:,} documents have none of these words: the model "
             "predicts the average for them."
         )
-    return n_empty
 
 
-def _choose_columns(source: Source, train: np.ndarray, options: CountOptions) -> Counted:
+def n_empty(counts: Any) -> int:
+    """Number of documents without any of the words."""
+    return int(np.sum(np.diff(counts.indptr) == 0))
+
+
+def _choose_columns(
+    documents: Documents, train: np.ndarray, config: Config
+) -> tuple[Documents, Config]:
     """Keep the words of a count matrix that the options let through on the training documents."""
-    assert source.terms is not None
-    counts = source.counts
-    documents, frequency = word_frequencies(counts, train)
+    counts = documents.counts
+    among, frequency = word_frequencies(counts, train)
     n = len(train)
     # By default all words: those of a count matrix have been chosen already.
-    min_df = 1 if options.min_df is None else options.min_df
-    max_df = 1.0 if options.max_df is None else options.max_df
+    min_df = 1 if config.min_df is None else config.min_df
+    max_df = 1.0 if config.max_df is None else config.max_df
     least, most = (x if isinstance(x, int) else x * n for x in (min_df, max_df))
-    kept = np.flatnonzero((documents > 0) & (documents >= least) & (documents <= most))
+    kept = np.flatnonzero((among > 0) & (among >= least) & (among <= most))
     if len(kept) < 2:
         raise ReadError(
-            f"{source.path}: {len(kept)} words are in {least:g} to {most:g} of the {n} training "
+            f"{documents.path}: {len(kept)} words are in {least:g} to {most:g} of the {n} training "
             f"documents, too few for topics. Try a lower {setting('min_df')} or a higher "
             f"{setting('max_df')}."
         )
-    if options.max_features is not None and len(kept) > options.max_features:
-        best = np.argsort(-frequency[kept], kind="stable")[: options.max_features]
+    if config.max_features is not None and len(kept) > config.max_features:
+        best = np.argsort(-frequency[kept], kind="stable")[: config.max_features]
         kept = kept[np.sort(best)]
-    words = source.terms[kept]
-    used = take_columns(counts, kept)
-    counter = options.counter(min_df=min_df, max_df=max_df)
-    counter.max_features = options.max_features
+    words = documents.words[kept]
+    counter = config.counter(min_df=min_df, max_df=max_df)
+    counter.max_features = config.max_features
     counter.stop_words = None
     counter.vocabulary_ = {str(word): i for i, word in enumerate(words)}
     log.info(
-        f"Words: {len(kept):,} of {len(source.terms):,}, {frequency[kept].sum():,.0f} tokens in "
+        f"Words: {len(kept):,} of {len(documents.words):,}, {frequency[kept].sum():,.0f} tokens in "
         f"{n:,} training documents."
     )
-    return Counted(used, words, counter, min_df, max_df, _n_empty(used), kept)
+    used = take_columns(counts, kept)
+    _log_empty(used)
+    config = replace(config, min_df=min_df, max_df=max_df)
+    return replace(documents, counts=used, words=words, counter=counter), config

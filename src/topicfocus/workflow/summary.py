@@ -7,8 +7,9 @@ command shows them; `component` is the model's own index, from 0.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -20,11 +21,11 @@ from topicfocus.estimators.effects import TopicEffects, WordEffects
 from topicfocus.estimators.targets import TargetPart
 from topicfocus.estimators.training import useless_fit_messages
 from topicfocus.estimators.words import usual_order
-from topicfocus.workflow.columns import Columns
+from topicfocus.passes import transposed_dot
 from topicfocus.workflow.evaluate import Evaluation
 from topicfocus.workflow.giveaways import find_giveaways, giveaway_messages
-from topicfocus.workflow.read import Source
-from topicfocus.workflow.split import Counted, Parts, word_frequencies
+from topicfocus.workflow.read import Documents
+from topicfocus.workflow.split import Parts, n_empty, word_frequencies
 from topicfocus.workflow.write import joined, plain
 
 #: Settings that metrics.json records.
@@ -36,73 +37,104 @@ _SETTINGS = (
 
 @dataclass(frozen=True)
 class FittedModel:
-    """A model with all that it was fitted to and evaluated on."""
+    """A model with all documents, and those of them that it was fitted to and evaluated on."""
 
-    source: Source
-    counted: Counted
+    documents: Documents
     parts: Parts
-    y: np.ndarray
+    training: Documents
     model: Any
     config: FitConfig
-    evaluation: Evaluation = field(default_factory=Evaluation)
+    evaluation: Evaluation | None = None
     seconds: float = 0.0
 
-    @property
+    @cached_property
     def on_page(self) -> np.ndarray:
         """Held-out documents, or all; those with a text in memory, if any has."""
         train, test = self.parts
-        known = np.isfinite(self.source.target.values[train])
-        documents = test if len(test) else train[known]
-        with_text = documents < len(self.source.texts)
-        return documents[with_text] if with_text.any() else documents
+        known = np.isfinite(self.documents.target.values[train])
+        shown = test if len(test) else train[known]
+        with_text = shown < len(self.documents.texts)
+        return shown[with_text] if with_text.any() else shown
 
     @property
     def positive(self) -> Any:
         """The class of two that topics are shown for."""
-        classes = self.source.target.classes
+        classes = self.documents.target.classes
         if classes is None or len(self.model.classes_) != 2:
             return None
         return next(c for c in self.model.classes_ if str(c) == classes[1])
 
     def effects(self) -> Effects:
         """Effects in the documents of the page; intervals if these had no part in the fit."""
-        documents = self.on_page
-        return find_effects(
-            self.model,
-            take_rows(self.counted.counts, documents),
-            self.source.columns.of(documents),
-            self.config.jobs,
-            self.y[documents] if len(self.parts[1]) else None,
+        shown, jobs, fitted = self.on_page, self.config.jobs, self.model.fitted_
+        columns = self.documents.columns.of(shown)
+        held_out = self.documents.y[shown] if len(self.parts[1]) else None
+        counts = take_rows(self.documents.counts, shown)
+        documents = fitted.documents(counts, held_out, **columns.for_predict())
+        documents = replace(documents, weight=columns.weight)
+        mixes = fitted.mixes(documents.corpus, jobs)
+        known = None if held_out is None else documents
+        return Effects(
+            model_effects.topic_effects(fitted, documents, known, mixes=mixes, n_jobs=jobs),
+            model_effects.word_effects(fitted, documents, mixes=mixes, n_jobs=jobs),
+            fitted.token_proportions(documents.corpus, mixes, jobs).mean(axis=0),
         )
+
+
+class Effects(NamedTuple):
+    """What topics and words change on the target's own scale.
+
+    `share` is the proportion of each topic in the relevant tokens of an average document.
+    """
+
+    topics: TopicEffects
+    words: WordEffects
+    share: np.ndarray
 
 
 def summarise(fitted: FittedModel, effects: Effects) -> dict[str, Any]:
     """The content of metrics.json, in Python's own numbers and lists."""
-    model, words, found = fitted.model, fitted.counted.words, fitted.evaluation
-    names, counts = fitted.source.columns.names, fitted.counted.counts
+    model, documents, found = fitted.model, fitted.documents, fitted.evaluation
+    assert found is not None
+    target, (train, test) = documents.target, fitted.parts
     result = {
         "model": type(model).__name__,
         "settings": _settings(fitted),
-        "target": _target(fitted.source),
-        "documents": _documents(fitted),
+        "target": {
+            "kind": target.kind,
+            "sentence": target.sentence,
+            "classes": target.classes,
+            "missing": target.n_missing,
+        },
+        "documents": {
+            "all": documents.n_docs,
+            "train": len(train),
+            "test": len(test),
+            "skipped": documents.n_skipped,
+            "empty": n_empty(documents.counts),
+        },
         "seconds": round(fitted.seconds, 3),
         "steps": model.n_iter_,
-        "topics": topic_rows(model, words, effects, fitted.positive),
+        "topics": topic_rows(fitted, effects),
         "effects": effect_scale(effects),
         "word_order": usual_order(model.fitted_),
-        "covariates": covariate_rows(model, names.covariates),
-        "words": word_rows(
-            model, words, take_rows(counts, fitted.parts[0]), effects.words, fitted.positive
-        ),
+        "covariates": covariate_rows(model, documents.columns.names.covariates),
+        "words": word_rows(fitted, effects.words),
         "held_out": found.held_out,
-        "completeness": _completeness(fitted),
+        "completeness": None,
         "warnings": [
             *useless_fit_messages(model),
-            *found.warnings(fitted.source.target.kind),
+            *found.warnings(target.kind),
             *_giveaways(fitted),
         ],
         "reliability": found.reliability,
     }
+    if found.completeness is not None:
+        result["completeness"] = {
+            **found.completeness._asdict(),
+            "documents": "test" if len(test) else "validation",
+            "remainder": model.fitted_.remainder is not None,
+        }
     for name in ("shaping_", "inclusion_prior_"):
         if hasattr(model, name):
             result[name.rstrip("_")] = getattr(model, name)
@@ -110,62 +142,23 @@ def summarise(fitted: FittedModel, effects: Effects) -> dict[str, Any]:
 
 
 def _settings(fitted: FittedModel) -> dict[str, Any]:
-    config, counted = fitted.config, fitted.counted
+    config, counter = fitted.config, fitted.documents.counter
     return {
         **{name: getattr(config, name) for name in _SETTINGS},
         "file": config.file or None,
         **config.columns,
-        "kind": fitted.source.target.kind,
-        "min_df": counted.min_df,
-        "max_df": counted.max_df,
-        "separator": counted.counter.separator,
-    }
-
-
-def _target(source: Source) -> dict[str, Any]:
-    target = source.target
-    return {
-        "kind": target.kind,
-        "sentence": target.sentence,
-        "classes": target.classes,
-        "missing": target.n_missing,
-    }
-
-
-def _documents(fitted: FittedModel) -> dict[str, int]:
-    source, (train, test) = fitted.source, fitted.parts
-    return {
-        "all": source.n_docs,
-        "train": len(train),
-        "test": len(test),
-        "skipped": source.n_skipped,
-        "empty": fitted.counted.n_empty,
-    }
-
-
-def _completeness(fitted: FittedModel) -> dict[str, Any] | None:
-    """How much of what the text tells the topics capture."""
-    found = fitted.evaluation.completeness
-    if found is None:
-        return None
-    return {
-        **found._asdict(),
-        "documents": "test" if len(fitted.parts[1]) else "validation",
-        "remainder": fitted.model.fitted_.remainder is not None,
+        "kind": fitted.documents.target.kind,
+        "min_df": config.min_df,
+        "max_df": config.max_df,
+        "separator": counter.separator,
     }
 
 
 def _giveaways(fitted: FittedModel) -> list[str]:
     """Warnings of terms that may give the target away in the training documents."""
-    train, source = fitted.parts[0], fitted.source
-    target, group = source.target, source.columns.group
-    found = find_giveaways(
-        take_rows(fitted.counted.counts, train),
-        fitted.counted.words,
-        target.values[train],
-        target.classes,
-        None if group is None else group[train],
-    )
+    training = fitted.training
+    target, group = training.target, training.columns.group
+    found = find_giveaways(training.counts, training.words, target.values, target.classes, group)
     found = [one for one in found if one.word not in fitted.config.drop_words]
     return giveaway_messages(found, f"name them in {setting('drop_words')}")
 
@@ -187,42 +180,7 @@ _TOPIC_COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
-class Effects:
-    """What topics and words change on the target's own scale, and documents are made of.
-
-    `composition` is documents x topics.
-    """
-
-    topics: TopicEffects
-    words: WordEffects
-    composition: np.ndarray
-
-
-def find_effects(
-    model: Any, counts: Any, columns: Columns, jobs: int | None, held_out: Any = None
-) -> Effects:
-    """Effects in these documents; `held_out` are their targets if they had no part in the fit."""
-    fitted = model.fitted_
-    documents = fitted.documents(counts, held_out, **columns.for_predict())
-    documents = replace(documents, weight=columns.weight)
-    mixes = fitted.mixes(documents.corpus, jobs)
-    return Effects(
-        model_effects.topic_effects(
-            fitted,
-            documents,
-            None if held_out is None else documents,
-            mixes=mixes,
-            n_jobs=jobs,
-        ),
-        model_effects.word_effects(fitted, documents, mixes=mixes, n_jobs=jobs),
-        fitted.token_proportions(documents.corpus, mixes, jobs),
-    )
-
-
-def topic_rows(
-    model: Any, words: Any, found: Effects, positive: Any = None
-) -> list[dict[str, Any]]:
+def topic_rows(fitted: FittedModel, found: Effects) -> list[dict[str, Any]]:
     """One record per topic, from the largest positive change of the target to the most negative.
 
     "topic" is its number in this order, from 1, and "component" the model's index, from 0. "low"
@@ -234,7 +192,7 @@ def topic_rows(
     relevant tokens of an average document. Models that select words also have "context", the
     dropped words that occur with the topic. "name" is there if any topic has been named.
     """
-    share = found.composition.mean(axis=0)
+    model, words = fitted.model, fitted.documents.words
     names = model.top_words(_WORDS, words)
     context = model.context_words(_WORDS, words) if hasattr(model, "context_words") else None
     given = getattr(model, "topic_names_", None) or []
@@ -246,8 +204,8 @@ def topic_rows(
             own["name"] = given[k]
         if context is not None:
             own["context"] = context[k]
-        effect, order = _effect(model.fitted_.parts[0], found.topics, k, positive)
-        rows.append((order, {"component": k, "share": share[k], **effect, **own}))
+        effect, order = _effect(model.fitted_.parts[0], found.topics, k, fitted.positive)
+        rows.append((order, {"component": k, "share": found.share[k], **effect, **own}))
     rows.sort(key=lambda item: item[0])
     return [{"topic": number, **row} for number, (_, row) in enumerate(rows, start=1)]
 
@@ -256,23 +214,21 @@ def _effect(
     part: TargetPart, found: TopicEffects, k: int, positive: Any
 ) -> tuple[dict[str, Any], tuple[int, float]]:
     """What topic k changes, and where that stands in the order."""
+    coding = part.coding
+    labels = np.asarray(coding.labels) if coding.is_class else np.empty(0)
+    best = int(np.argmax(found.change[k])) if len(labels) > 2 else 0
     names = ("low", "high", "change", "estimate", "lower", "upper")
+    row = {name: getattr(found, name)[k, best] for name in names}
     shares = {
         "proportion_low": found.proportion_low[k],
         "proportion_high": found.proportion_high[k],
     }
-    coding = part.coding
     if not coding.is_class:
-        row = {name: getattr(found, name)[k, 0] for name in names}
         return row | shares, (0, -row["change"])
-    labels = np.asarray(coding.labels)
     if len(labels) > 2:
-        best = int(np.argmax(found.change[k]))
-        row = {name: getattr(found, name)[k, best] for name in names}
         changes = {str(label): found.change[k, c] for c, label in enumerate(labels)}
         row = {"class": labels[best], **row, **shares, "changes": changes}
         return row, (best, -row["change"])
-    row = {name: getattr(found, name)[k, 0] for name in names}
     shown = labels[1] if positive is None else positive
     if shown == labels[0]:  # of the first class: what it gains the second loses
         row = {
@@ -301,12 +257,11 @@ def effect_scale(found: Effects) -> dict[str, Any]:
 
 def topic_table(rows: list[dict[str, Any]]) -> pd.DataFrame:
     """Topics as rows of topics.csv, in the order of `topic_rows`; words as `joined` has them."""
-    names = [name for name in _TOPIC_COLUMNS if name in rows[0]]
-    table: dict[str, Any] = {name: [row[name] for row in rows] for name in names}
-    for name in ("words", "context"):
-        if name in rows[0]:
-            table[name] = [joined(map(str, row[name])) for row in rows]
-    return pd.DataFrame(table)
+    table = pd.DataFrame(rows)
+    lists = [name for name in ("words", "context") if name in rows[0]]
+    for name in lists:
+        table[name] = [joined(map(str, row[name])) for row in rows]
+    return table[[*(name for name in _TOPIC_COLUMNS if name in rows[0]), *lists]]
 
 
 def effect_table(model: Any, found: Effects, rows: list[dict[str, Any]]) -> pd.DataFrame:
@@ -324,11 +279,12 @@ def effect_table(model: Any, found: Effects, rows: list[dict[str, Any]]) -> pd.D
 # ---- words and covariates ------------------------------------------------------------------------
 
 
-def word_table(model: Any, words: np.ndarray, counts: Any, components: Sequence[int]) -> Any:
+def word_table(fitted: FittedModel, components: Sequence[int]) -> pd.DataFrame:
     """Every word as a row of words.csv: how often it is in the training part, whether it was kept
     and by how much it counts, its screening statistic where there is one, and p(word | topic) for
     the topics as they are numbered.
     """
+    model, counts, words = fitted.model, fitted.training.counts, fitted.documents.words
     documents, tokens = word_frequencies(counts, np.arange(counts.shape[0]))
     table: dict[str, Any] = {
         "word": [str(word) for word in words],
@@ -355,12 +311,12 @@ def covariate_rows(model: Any, names: tuple[str, ...]) -> list[dict[str, Any]]:
     if not names:
         return []
     targets = model.fitted_.target_model
-    coef, scaling = np.atleast_2d(model.covariate_coef_), targets.covariate_scaling
+    coef, scaling = np.atleast_2d(model.covariate_coef_), targets.covariates
     out = []
     for j, name in enumerate(targets.column_names(names)):
         row = {"name": name, "mean": scaling.centre[j], "std": scaling.size[j]}
-        if targets.imputation is not None and j in targets.imputation.indicated:
-            row["filled_with"] = targets.imputation.median[j]
+        if j in targets.covariates.indicated:
+            row["filled_with"] = targets.covariates.median[j]
         if len(coef) == 1:
             row["coef"] = coef[0, j]
         else:  # of several classes, with the one that it speaks for
@@ -370,15 +326,14 @@ def covariate_rows(model: Any, names: tuple[str, ...]) -> list[dict[str, Any]]:
     return out
 
 
-def word_rows(
-    model: Any, words: np.ndarray, counts: Any, found: WordEffects, positive: Any = None
-) -> dict[str, Any]:
+def word_rows(fitted: FittedModel, found: WordEffects) -> dict[str, Any]:
     """How many words and tokens the topics use, and the most frequent of both kinds.
 
     The most predictive words come first among the kept ones, where the model has statistics. Of a
     number, or two classes, also the words whose first occurrence "raises" and "lowers" it most.
     """
-    frequency = word_frequencies(counts, np.arange(counts.shape[0]))[1]
+    model, words = fitted.model, fitted.documents.words
+    frequency = transposed_dot(fitted.training.counts, np.ones(fitted.training.n_docs), 1)
     kept = getattr(model, "selected_words_", np.ones(len(words), dtype=bool))
     statistic = getattr(model, "screening_statistic_", None)
     total = max(float(frequency.sum()), 1.0)
@@ -396,7 +351,7 @@ def word_rows(
         "kept_token_share": float(frequency[kept].sum()) / total,
         "kept_examples": listed(kept, frequency if statistic is None else statistic),
         "dropped_examples": listed(~kept, frequency),
-        **_strongest(words, found, getattr(model, "classes_", None), positive),
+        **_strongest(words, found, getattr(model, "classes_", None), fitted.positive),
     }
 
 

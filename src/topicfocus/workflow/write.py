@@ -21,22 +21,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from topicfocus.config import SettingError, setting
+from topicfocus.config import SettingError, config_text, setting
+from topicfocus.persistence import replacing, save
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from topicfocus.result import Result
+    from topicfocus.workflow.result import Result
 
 MANIFEST_FILE = "manifest.json"
 MODEL_FILE = "model.topicfocus"
 METRICS_FILE = "metrics.json"
-PREDICTIONS_FILE = "predictions.csv"
-TOPICS_FILE = "topics.csv"
-WORDS_FILE = "words.csv"
-CONFIG_FILE = "config.toml"
-EXPLORER_FILE = "explorer.html"
-PICTURE_FILE = "frontier.png"
 _FORMAT = "topicfocus result"
 _ENDINGS = (
     *(".gz", ".bz2", ".xz", ".zip", ".zst", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json"),
@@ -55,9 +50,8 @@ def default_folder(file: str) -> str:
     while glob.has_magic(path.name) and not path.exists():
         path = path.parent
     name = path.resolve().name
-    for ending in _ENDINGS:
-        if name.lower().endswith(ending):
-            name = name[: -len(ending)]
+    while name.lower().endswith(_ENDINGS):
+        name = name[: name.rindex(".")]
     return f"{name or 'topicfocus'}-topics"
 
 
@@ -188,8 +182,6 @@ def check_file(path: str | os.PathLike[str], overwrite: bool, inputs: Iterable[A
 @contextmanager
 def whole_file(path: str | os.PathLike[str], *, overwrite: bool) -> Iterator[Any]:
     """A text file that appears when it is complete."""
-    from topicfocus.persistence import replacing
-
     with replacing(path, overwrite=overwrite) as raw:
         # Unpaired surrogates, which damaged texts may contain, cannot be encoded.
         text = io.TextIOWrapper(
@@ -247,52 +239,44 @@ def _new_file(path: Path) -> Any:
 
 def write_result(folder: Path, result: Result, *, overwrite: bool) -> tuple[str, ...]:
     """Write model, metrics, tables, settings and page; returns the names of the files."""
-    import topicfocus
-    from topicfocus.workflow.config_file import config_text
-
     with new_folder(folder, overwrite=overwrite) as temporary:
-        topicfocus.save(result.pipeline, temporary / MODEL_FILE)
+        save(result.pipeline, temporary / MODEL_FILE)
         with _new_file(temporary / METRICS_FILE) as stream:
             json.dump(result.summary, stream, indent=2, ensure_ascii=False, allow_nan=False)
             stream.write("\n")
         tables = {
-            PREDICTIONS_FILE: result.predictions,
-            TOPICS_FILE: result.topics,
-            WORDS_FILE: result.words,
+            "predictions.csv": result.predictions,
+            "topics.csv": result.topics,
+            "words.csv": result.words,
         }
         for name, table in tables.items():
             with _new_file(temporary / name) as stream:
                 write_csv(table, stream)
         if result.config is not None:
-            with _new_file(temporary / CONFIG_FILE) as stream:
+            with _new_file(temporary / "config.toml") as stream:
                 stream.write(config_text(result.config, folder))
         if "tuning" in result.summary:
-            _write_picture(temporary / PICTURE_FILE, result.summary["tuning"])
-        _write_page(temporary / EXPLORER_FILE, result)
+            _write_picture(temporary / "frontier.png", result.summary["tuning"])
+        try:
+            result.explorer().save(temporary / "explorer.html")
+        except (ValueError, TypeError, ImportError) as error:
+            # The model is written anyway; `report` can make a page later.
+            warnings.warn(f"no explorer page: {' '.join(str(error).split())}", stacklevel=2)
         return tuple(sorted([*os.listdir(temporary), MANIFEST_FILE]))
 
 
-def _write_picture(path: Path, tuning: dict[str, Any]) -> bool:
-    """The frontier as a picture; False where matplotlib is not installed."""
+def _write_picture(path: Path, tuning: dict[str, Any]) -> None:
+    """The frontier as a picture, if matplotlib is installed."""
     try:
         # Without pyplot, which keeps figures and needs the main thread.
         from matplotlib.figure import Figure
     except ImportError:
-        return False
+        return
     from topicfocus.report import plot_frontier
 
     figure = Figure(figsize=(6.0, 4.0), layout="constrained")
     plot_frontier(tuning["rows"], score=tuning["score"], ax=figure.add_subplot())
     figure.savefig(path, dpi=150)
-    return True
-
-
-def _write_page(path: Path, result: Result) -> None:
-    try:
-        result.explorer().save(path)
-    except (ValueError, TypeError, ImportError) as error:
-        # The model is written anyway; `report` can make a page later.
-        warnings.warn(f"no explorer page: {' '.join(str(error).split())}", stacklevel=2)
 
 
 # ---- tables --------------------------------------------------------------------------------------

@@ -118,6 +118,7 @@ function correctionsCard(model) {
       el("button", { type: "button", id: "download-corrections", onclick: () => saveFile("corrections.toml", "application/toml", toml) }, "Download corrections.toml"),
       el("button", { type: "button", onclick: (event) => copyText(event.currentTarget, toml, "Corrections") }, "Copy"),
       el("button", { type: "button", onclick: () => correct(data, { names: {}, drop: [], merge: [] }) }, "Undo all")),
-    el("p", { class: "note" }, "This page shows the model as it was fitted. To fit it with these corrections: ", el("code", {}, "topicfocus fit FILE --config corrections.toml")),
+    el("p", { class: "note" }, "This page shows the model as it was fitted. To fit it again, add the file to the options of this fit: ", el("code", {}, "topicfocus fit FILE --config corrections.toml"),
+      state.drop.length && (state.merge.length || Object.keys(names).length) ? ". Without the dropped words topics may change their numbers: check the names and merges in the next page." : "."),
     el("details", { class: "more" }, el("summary", {}, "Content of the file"), el("pre", { tabindex: 0 }, toml)))];
 }

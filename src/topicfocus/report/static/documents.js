@@ -79,7 +79,7 @@ function predictedText(model, d, l) {
     return `${percent(means[d * target.labels.length + c])} ${target.labels[c]}`;
   }
   const [x] = documentPoint(model, d, l);
-  return isClass(target) ? `${percent(x)} ${predictorName(model, l)}` : fixed(x, decimalsOf(extent(means)));
+  return isClass(target) ? `${percent(x)} ${predictorName(model, l)}` : fixed(x, decimalsOf(Array.from(means)));
 }
 
 function listedDocuments(model, l) {

@@ -102,7 +102,7 @@ function topicTip(model, k, l) {
 
 /** Whether a topic replicates in halves of the documents; null where this was not checked. */
 function backText(model, k) {
-  const found = model.data.stability && model.data.stability.halves;
+  const found = model.data.stability;
   if (!found) return null;
   const { same, cosine } = found.topics[k];
   return `${same ? "replicates" : "does not replicate"} in halves of the documents (cosine ${fixed(cosine, 2)})`;
@@ -112,8 +112,8 @@ function backText(model, k) {
 function stabilityText(model, k) {
   const found = model.data.stability;
   if (!found) return "";
-  const { returning, low, high } = found.halves.topics[k];
-  const difference = typeof low === "number" ? ` Its difference, estimated in the halves that did not find it: ${format(low)} to ${format(high)} (${percent(found.halves.level)} interval).` : "";
+  const { returning, low, high } = found.topics[k];
+  const difference = typeof low === "number" ? ` Its difference, estimated in the halves that did not find it: ${format(low)} to ${format(high)} (${percent(found.level)} interval).` : "";
   return ` It ${backText(model, k)}. Top words that replicate in nearly all halves: ${returning.join(", ") || "none"}.${difference}`;
 }
 
@@ -178,4 +178,15 @@ function wordTip(model, v, l, more = "") {
   const effect = model.rowOf[v] < 0 ? " In no topic." : ` Difference of its first occurrence: ${amountText(model, wordEffect(model, v, l), l)}${isClass(model.data.targets[model.data.predictors[l].target]) ? ` of “${predictorName(model, l)}”` : ""}.`;
   const halves = halvesWith(model, v) === null ? "" : ` Kept in ${percent(halvesWith(model, v))} of the halves of the documents.`;
   return `${wordName(model, v)}${full}: ${more}${often}${effect}${halves}`.replace(": In", ". In").replace(":  In", ". In");
+}
+
+/** One row per covariate, the largest difference first, rare indicators last; none without covariates or documents. */
+function covariateEffects(model, l) {
+  const given = model.data.covariates;
+  if (!given || !given.effects) return [];
+  const e = given.effects;
+  return given.names.map((name, j) => ({
+    name, values: e.values[j], rare: e.rare[j], from: e.low[j][l], to: e.high[j][l], change: e.high[j][l] - e.low[j][l],
+    low: e.lower ? e.lower[j][l] : null, high: e.upper ? e.upper[j][l] : null,
+  })).sort((a, b) => a.rare - b.rare || Math.abs(b.change) - Math.abs(a.change));
 }

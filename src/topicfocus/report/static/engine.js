@@ -1,6 +1,6 @@
 // ---- the model itself: text to words, words to a topic mix, a topic mix to a prediction ----
-// The same computation as kernels/topic_mix.py, kernels/constrained.py, inference/contributions.py and
-// inference/composition.py; tests/report compares the two in a browser.
+// The same computation as kernels/proportions.py, kernels/constrained.py, contributions.py and
+// token_proportions.py; tests/report compares the two in a browser.
 
 const Z80 = 1.2815515655446004;
 
@@ -18,6 +18,10 @@ function fillMeans({ documents, targets, predictors }) {
 
 function makeModel(data) {
   fillMeans(data);
+  if (data.remainder) {
+    const { values, which } = data.remainder.rarity;
+    data.remainder.rarity = Float64Array.from(which, (i) => values[i]);
+  }
   const kept = cumulate(data.table.words);
   const rowOf = new Int32Array(data.words.names.length).fill(-1);
   kept.forEach((v, row) => { rowOf[v] = row; });
@@ -379,7 +383,7 @@ function predictCounts(model, counts, given = {}) {
   const words = doc.words.map((v, j) => {
     const at = doc.rows[j] * K;
     const r = normalise(Array.from(theta, (t, k) => model.W[at + k] * t));
-    // Of the words themselves, not their roots: inference/composition.py.
+    // Of the words themselves, not their roots: token_proportions.py.
     const relevant = counts.get(v) * (model.multiplicity ? model.multiplicity[doc.rows[j]] : 1);
     for (let k = 0; k < K; k++) tokens[k] += relevant * r[k];
     const values = coef.map((eta) => dot(eta, r)), part = doc.weight[j] / size;
@@ -388,15 +392,17 @@ function predictCounts(model, counts, given = {}) {
     return { v, count: counts.get(v), amounts, removal };
   });
   const topics = Array.from(theta, (t, k) => coef.map((eta, l) => (t - model.prior[k] / size) * (eta[k] - model.baseTopics[l])));
-  const byCovariate = (data.covariates && given.covariates ? given.covariates : []).map((z, j) => coef.map((_, l) => z * data.covariates.coef[j][l]));
+  const ofCovariates = (values) => values.map((z, j) => coef.map((_, l) => z * data.covariates.coef[j][l]));
+  const known = data.covariates && given.covariates;
+  const byCovariate = known ? ofCovariates(given.covariates) : [], ofAverage = known ? ofCovariates(data.covariates.average) : [];
   const targets = data.targets.map((target) => respond(target, predictor, spread));
   const composition = tokens.some((n) => n > 0) ? normalise(tokens) : Float64Array.from(average);
-  const found = { theta, tokens, composition, scores: predictor, predictor: [...predictor], spread, base, covariates, byCovariate, given: given.covariates || [], words, topics, targets, remainder };
+  const found = { theta, tokens, composition, scores: predictor, predictor: [...predictor], spread, base, covariates, byCovariate, ofAverage, given: given.covariates || [], words, topics, targets, remainder };
   for (const target of data.targets) if (target.width > 1) explainAgainstOthers(model, target, found);
   return found;
 }
 
-// -- a class against the others: inference/contrasts.py ---------------------------------------------
+// -- a class against the others: contributions.py ---------------------------------------------------
 
 function logSum(values) {
   const largest = Math.max(...values);
@@ -453,6 +459,7 @@ function explainAgainstOthers(model, target, found) {
   after.forEach((_, c) => sharedOut(model, target, found, after, c));
   found.topics.forEach(changed);
   found.byCovariate.forEach(changed);
+  found.ofAverage.forEach(changed);
   changed(found.covariates);
   changed(found.remainder.amounts);
   found.remainder.terms.forEach((term) => changed(term.amounts));
@@ -546,4 +553,38 @@ function documentCounts(data, d) {
     counts.set(v, data.documents.count[i]);
   }
   return counts;
+}
+
+// -- the interval of a count, in whole numbers: families/count_intervals.py ----------------------
+
+const MOST_COUNTED = 1000;
+
+/** The smallest k with P(y <= k) >= each of the levels, y negative binomial of this mean and variance. */
+function countQuantiles(mean, variance, levels) {
+  if (!(mean > 0)) return levels.map(() => 0);
+  const s = Math.max(0, (variance - mean) / (mean * mean));
+  // P(k + 1)/P(k), from the likeliest count up and down until nothing is added: no P is too small for a float.
+  const up = (k) => (mean * (1 + k * s)) / ((k + 1) * (1 + mean * s));
+  const top = Math.max(0, Math.floor(mean - 1 - mean * s) + 1);
+  const below = [], above = [1];
+  for (let k = top - 1, p = 1; k >= 0 && p > 1e-17; k--) { p /= up(k); below.push(p); }
+  for (let k = top, p = 1; p > 1e-17; k++) { p *= up(k); above.push(p); }
+  const first = top - below.length, p = [...below.reverse(), ...above];
+  const total = p.reduce((a, b) => a + b, 0);
+  return levels.map((level) => {
+    let sum = 0, i = 0;
+    for (; i < p.length; i++) { sum += p[i]; if (sum >= level * total) break; }
+    return first + Math.min(i, p.length - 1);
+  });
+}
+
+/** Both ends of the 80% interval of a count; of large ones by the cube root of a gamma distribution. */
+function countInterval(mean, std) {
+  if (std <= MOST_COUNTED) {
+    const [low, high] = countQuantiles(mean, std * std, [0.1, 0.9]);
+    return { mean, std, low, high };
+  }
+  const ninth = (std / mean) ** 2 / 9;
+  const end = (z) => Math.round(mean * Math.max(0, 1 - ninth + z * Math.sqrt(ninth)) ** 3);
+  return { mean, std, low: end(-Z80), high: end(Z80) };
 }

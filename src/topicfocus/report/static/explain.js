@@ -21,21 +21,30 @@ function waterfallRows(model, found, l, parts) {
   }
   shown.unshift(...covariateRows(data, found, l));
   if (data.remainder) shown.push({ name: "remainder (all words and pairs)", amount: found.remainder.amounts[l] });
-  const rows = [{ name: "without words", from: null, to: found.base[l], total: true }];
-  let at = found.base[l];
+  const beyond = beyondScale(data, found, l);
+  if (beyond !== 0) shown.push({ name: "end of the scale", amount: beyond });
+  // As in `topicfocus explain`, covariates contribute relative to their average.
+  let at = found.base[l] + found.ofAverage.reduce((sum, amounts) => sum + amounts[l], 0);
+  const rows = [{ name: found.ofAverage.length ? "without words, average covariates" : "without words", from: null, to: at, total: true }];
   for (const item of shown) {
     rows.push({ ...item, from: at, to: at + item.amount });
     at += item.amount;
   }
-  rows.push({ name: "this document", from: null, to: found.predictor[l], total: true });
+  rows.push({ name: "this document", from: null, to: found.predictor[l] + beyond, total: true });
   return rows;
 }
 
-/** The amount of each covariate, or the sum of many. */
+/** The change of a number that would be predicted beyond the ends of its scale. */
+function beyondScale(data, found, l) {
+  const { target } = data.predictors[l];
+  return data.targets[target].kind === "gaussian" ? found.targets[target].mean - found.predictor[l] : 0;
+}
+
+/** The amount of each covariate relative to its average, the largest first, or the sum of many. */
 function covariateRows(data, found, l) {
-  if (found.covariates[l] === 0) return [];
-  if (found.given.length > SHOWN_PARTS) return [{ name: `${found.given.length} covariates`, amount: found.covariates[l] }];
-  return found.given.map((z, j) => ({ name: `${data.covariates.names[j]} = ${format(z)}`, amount: found.byCovariate[j][l] }));
+  const rows = found.ofAverage.map((average, j) => ({ name: `${data.covariates.names[j]} = ${format(found.given[j])}`, amount: found.byCovariate[j][l] - average[l] }));
+  if (rows.length > SHOWN_PARTS) return [{ name: `${rows.length} covariates`, amount: rows.reduce((sum, row) => sum + row.amount, 0) }];
+  return rows.sort((a, b) => Math.abs(b.amount) - Math.abs(a.amount));
 }
 
 function waterfall(model, found, l) {
@@ -58,7 +67,7 @@ function waterfall(model, found, l) {
           : el("button", { type: "button", class: "link", onclick: () => update({ word: row.word, view: "words" }) }, row.name)),
         el("td", { class: "track", "data-tip": rowTip(model, row, l) }, row.total ? bar(row.to - (domain[1] - domain[0]) * 0.004, row.to + (domain[1] - domain[0]) * 0.004, domain, "mark") : bar(row.from, row.to, domain)),
         el("td", { class: "number" }, amount(row)))))),
-    savers(title, () => barsDrawing(title, rows.map((row) => ({ name: row.name, from: row.from ?? found.base[l], to: row.to, kind: row.total ? "mark" : undefined, text: amount(row) })), { label: unit || predictorName(model, l), at: found.base[l] }),
+    savers(title, () => barsDrawing(title, rows.map((row) => ({ name: row.name, from: row.from ?? rows[0].to, to: row.to, kind: row.total ? "mark" : undefined, text: amount(row) })), { label: unit || predictorName(model, l), at: rows[0].to }),
       () => ({ head: ["part", "from", "to", "amount"], rows: rows.map((row) => [row.name, row.from, row.to, row.total ? null : row.to - row.from]) })),
     remainderTerms(model, found, l));
 }
@@ -68,10 +77,9 @@ function remainderTerms(model, found, l) {
   const { remainder } = model.data;
   if (!remainder) return null;
   const terms = [...found.remainder.terms].sort((a, b) => Math.abs(b.amounts[l]) - Math.abs(a.amounts[l]));
-  const cut = remainder.kept < remainder.total ? ` The page keeps the ${format(remainder.kept)} strongest of ${format(remainder.total)} coefficients, which changes scores by at most ${format(remainder.error)} in its documents.` : "";
   return el("details", { class: "more", id: "remainder" },
     el("summary", {}, `Remainder ${signed(found.remainder.amounts[l])}: its largest contributions`),
-    el("p", { class: "note" }, `A linear model of the residuals of the topics, on all words and pairs of words, function words included.${cut}`),
+    el("p", { class: "note" }, `A linear model of the residuals of the topics, on all words and pairs of words, function words included.`),
     terms.length ? el("table", {}, el("tbody", {}, terms.slice(0, SHOWN_PARTS).map((term) => el("tr", {},
       el("th", { scope: "row" }, brief(term.name, 40)), el("td", { class: "number" }, signed(term.amounts[l]))))))
       : el("p", { class: "note" }, "The text of this document is not in the page, so its terms cannot be listed."));
@@ -210,7 +218,7 @@ function fewWords(model, found, empty) {
   const n = found.words.length;
   const others = [model.data.covariates ? "its covariates" : null, model.data.remainder ? "the remainder" : null].filter(Boolean);
   if (n >= 3) return null;
-  if (n === 0) return el("p", { class: "note few" }, `${empty ? "The document is empty" : "None of its words is in a topic"}: this is the prediction for a document without topic words${others.length ? `, and with ${others.join(" and ")}` : ""}.`);
+  if (n === 0) return el("p", { class: "note few" }, `${empty ? "The document is empty" : "None of its words is in a topic"}: this is the prediction for a document without topic words${others.length ? `, given ${others.join(" and ")}` : ""}.`);
   return el("p", { class: "note few" }, `${n === 1 ? "One of its words is" : "Two of its words are"} in topics: the prediction depends only on ${[n === 1 ? "this word" : "these words", ...others].join(" and ")}.`);
 }
 

@@ -15,11 +15,18 @@ function drawFit(model, root, width) {
 function stabilityCard(model) {
   const found = model.data.stability;
   if (!found) return null;
-  const checks = Object.entries(found.topics);
+  const checks = stabilityColumns(model.data);
   return card("Stability", table("Stability", null, Object.entries(found.whole).map(([name, value]) => [name, shownValue(value)])),
-    table("Stability of topics", ["topic", ...checks.map(([name]) => name)], model.data.topics.names.map((_, k) => [topicLabel(model.data, k), ...checks.map(([, values]) => shownValue(values[k]))]), {
-      texts: checks.flatMap(([, values], i) => (values.some((v) => typeof v === "string" && !/\d/.test(v)) ? [i + 1] : [])),
-    }));
+    table("Stability of topics", ["topic", ...checks.map(([name]) => name)], found.topics.map((topic, k) => [topicLabel(model.data, k), ...checks.map(([, value]) => shownValue(value(topic)))]), { texts: [checks.length] }));
+}
+
+/** [name, function of a topic's results], one per column; none without a check. */
+function stabilityColumns({ stability }) {
+  if (!stability) return [];
+  // Several classes have several intervals.
+  const interval = ({ low, high }) => [low].flat().map((end, c) => (end === null ? null : `${signed(end, 2)} to ${signed([high].flat()[c], 2)}`)).filter(Boolean).join(", ") || null;
+  return [["cosine", (topic) => topic.cosine], ["replicates", (topic) => topic.same], [`difference (${percent(stability.level)})`, interval],
+    ["words that replicate", (topic) => topic.returning.join(" ") || "none"]];
 }
 
 /** Metrics that are fractions of documents. */

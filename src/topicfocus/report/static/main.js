@@ -139,10 +139,11 @@ function start(data) {
   document.documentElement.dataset.ready = "true";
 }
 
-unpackAll(JSON.parse(document.getElementById("data").textContent)).then(start).catch((error) => {
+// After the whole script has run, so that the order of its files does not matter.
+addEventListener("DOMContentLoaded", () => unpackAll(JSON.parse(document.getElementById("data").textContent)).then(start).catch((error) => {
   document.getElementById("app").replaceChildren(el("p", { class: "loading", role: "alert" },
     typeof DecompressionStream === "undefined"
       ? "This browser is too old for the page: it needs Chrome 103, Firefox 113 or Safari 16.4."
       : `The page could not be drawn: ${error.message}`));
   throw error;
-});
+}));

@@ -1,4 +1,4 @@
-// ---- the story: what drives the target, in a few sentences made from the fit ----
+// ---- the story: what goes with the target, in a few sentences made from the fit ----
 
 const MOST_NAMED = 3;
 const MOST_CLASSES = 4;
@@ -31,9 +31,14 @@ function plainName(label) {
 function driver(model, k, l, decimals, unit) {
   const r = reach(model, k, l), change = (x) => changeShort(model, x, l, decimals);
   const ends = r.from === null ? "" : `${levelText(model, r.from, l, r.change)} to ${levelText(model, r.to, l, r.change)}`;
-  const interval = r.low === null ? "" : `; held-out ${change(r.estimate)} (${change(r.low)} to ${change(r.high)})`;
   return [el("strong", { class: "amount" }, `${change(r.change)}${unit ? ` ${unit}` : ""}`), " ", namedTopic(model, k, l),
-    ends ? el("span", { class: "muted ends" }, ` ${ends}${interval}`) : null];
+    ends ? el("span", { class: "muted ends" }, ` ${ends}${heldOutShort(model, k, l, decimals)}`) : null];
+}
+
+/** The difference in held-out documents with its interval, without units; empty without such documents. */
+function heldOutShort(model, k, l, decimals) {
+  const { estimate, low, high } = reach(model, k, l), change = (x) => changeShort(model, x, l, decimals);
+  return low === null ? "" : `; held-out ${change(estimate)} (${change(low)} to ${change(high)})`;
 }
 
 /** Topics whose interval excludes zero and whose change is not negligible, the strongest first: [raise, lower]. */
@@ -71,6 +76,16 @@ function numberStory(model, l) {
     covariateStory(model, l),
     data.effects ? el("p", { class: "note" }, `Differences${isClass(target) ? ", in percentage points," : ""} between documents with little and with much of a topic (${quantileText(data.effects, 0)} and ${quantileText(data.effects, 1)} percentile); ${levelText(model, data.effects.typical[l], l)} in a typical document${scaleText(model, l)}. ${unsure ? `Not listed: ${unsure} ${unsure === 1 ? "topic" : "topics"} with a negligible difference${data.effects.lower ? ", or with an interval that includes zero" : ""}. ` : ""}${data.effects.lower ? "Held-out: the same difference estimated in the held-out documents, with its 95% interval. " : ""}These are associations, not causes.`) : null,
   ];
+}
+
+/** The covariates with the largest differences whose intervals exclude zero. */
+function covariateStory(model, l) {
+  const rows = covariateEffects(model, l).filter((r) => !r.rare && (r.low === null || r.low > 0 || r.high < 0)).slice(0, MOST_NAMED);
+  if (!rows.length) return null;
+  return el("p", {}, el("strong", {}, "Covariates: "), listedParts(rows.map((r) => [
+    el("strong", { class: direction(r.change, Math.abs(rows[0].change)) }, shorten(r.name, 40)), ` from ${format(r.values[0])} to ${format(r.values[1])} `,
+    el("strong", { class: "amount" }, changeShort(model, r.change, l, changeDecimals(r.change))),
+    r.low === null ? "" : ` (held-out ${[r.low, r.high].map((x) => changeShort(model, x, l, changeDecimals(r.change))).join(" to ")})`])), ".");
 }
 
 function capital(text) {
@@ -115,11 +130,11 @@ function classStory(model, target) {
     return { label, k, l, change: reach(model, k, l).change };
   }).sort((a, b) => b.change - a.change);
   const shown = state.all ? best : best.slice(0, MOST_CLASSES);
-  const far = ({ k, l }) => (reach(model, k, l).shares ? ` ${share(reach(model, k, l).from)} to ${share(reach(model, k, l).to)}` : "");
+  const far = ({ k, l }) => (reach(model, k, l).shares ? ` ${share(reach(model, k, l).from)} to ${share(reach(model, k, l).to)}${heldOutShort(model, k, l)}` : "");
   return [
     el("p", {}, `${model.K} topics distinguish ${target.labels.length} classes of ${target.name}. `, el("strong", {}, "The probability of a class is higher"), " in documents with more of topic"),
     driverList(shown.map((one) => [el("strong", {}, one.label), " ← ", namedTopic(model, one.k, one.l), el("span", { class: "muted" }, far(one))]), best.length - shown.length),
-    el("p", { class: "note" }, data.effects ? "The percentages are the probability of the class in documents with little and with much of the topic. " : "", confusedText(model, target), "These are associations in the documents, not causes.")];
+    el("p", { class: "note" }, data.effects ? `The percentages are the probability of the class in documents with little and with much of the topic. ${data.effects.lower ? "Held-out: this difference estimated in the held-out documents, in percentage points, with its 95% interval. " : ""}` : "", confusedText(model, target), "These are associations in the documents, not causes.")];
 }
 
 function confusedText(model, target) {
@@ -132,6 +147,8 @@ function confusedText(model, target) {
 
 /** The metric of the story, the first one that the target has. */
 const HEADLINE = ["R²", "AUC", "accuracy", "mean deviance", "RMSE"];
+
+const TYPICAL_ERROR = "mean absolute error";
 
 /** Definitions of the metrics. */
 const MEANING = {
@@ -150,22 +167,29 @@ function inWords(name, value, target) {
 function figuresStory(model, l) {
   const { data } = model, { completeness } = data;
   const kept = keptWords(model), all = data.words.names.length;
-  const words = kept < all ? `${fixed(kept, 0)} of ${fixed(all, 0)} words` : `All ${fixed(all, 0)} words`;
-  const t = data.predictors[l].target, found = data.evaluation[t];
-  if (!found) return el("p", { class: "muted" }, `${words} are in the topics. The documents of this page have no target, so there are no prediction metrics.`);
+  const words = kept < all ? `${fixed(kept, 0)} of ${fixed(all, 0)} words` : `all ${fixed(all, 0)} words`;
+  const t = data.predictors[l].target, target = data.targets[t], found = data.evaluation[t];
+  if (!found) return el("p", { class: "muted" }, `The topics contain ${words}. The documents of this page have no target, so there are no prediction metrics.`);
   const rows = Object.entries(found.figures), [, own] = rows[0];
-  const name = data.targets[t].kind === "categorical" ? "accuracy" : HEADLINE.find((n) => own[n] !== undefined);
+  const name = target.kind === "categorical" ? "accuracy" : HEADLINE.find((n) => own[n] !== undefined);
   const value = (row) => (SHARES.includes(name) ? percent(row[name]) : fixed(row[name], 2));
   const others = rows.slice(1).filter(([, row]) => row[name] !== undefined).map(([who, row]) => `${who} ${value(row)}`);
   const where = data.held_out ? `on ${fixed(found.n, 0)} held-out documents` : `on ${fixed(found.n, 0)} documents, which may include training documents`;
-  return el("p", {}, el("strong", {}, "How well it predicts: "), `${words} reach ${name} `, el("strong", { id: "headline", "data-tip": MEANING[name] || null }, value(own)), inWords(name, own[name], data.targets[t]), ` ${where}`, others.length ? `; ${others.join(", ")}` : "", ".",
-    completeness && completeness.share !== null ? ` The topics capture ${percent(completeness.share)} ± ${percent(completeness.error)} of the deviance that the text explains.` : "");
+  const error = own[TYPICAL_ERROR], off = error === undefined ? "" : ` Predictions differ from the actual ${target.name} by ${format(error, 2)} on average.`;
+  const captured = data.remainder && completeness && completeness.share !== null ? ` and capture ${percent(completeness.share)} ± ${percent(completeness.error)} of what the whole text explains` : "";
+  return el("p", {}, el("strong", {}, "How well it predicts: "), `${name} `, el("strong", { id: "headline", "data-tip": MEANING[name] || null }, value(own)), inWords(name, own[name], target), ` ${where}`,
+    others.length ? ` (for comparison: ${others.join(", ")})` : "", `.${off} The topics contain ${words}${captured}.`);
 }
 
-/** Results of a stability check about the whole model. */
+/** Which topics replicate, as far as this was checked. */
 function stabilityStory(model) {
-  if (model.data.stability) return halvesStory(model, model.data.stability);
-  return el("p", { class: "muted", id: "stability" }, el("strong", {}, "Stability: "), "not checked. ", el("code", {}, "topicfocus fit --stability 10"), " or ", el("code", {}, "topicfocus.stability"), " shows which topics and words replicate in halves of the documents.");
+  const { stability, quick_check: quick } = model.data;
+  if (stability) return halvesStory(model, stability);
+  const again = quick ? quick.components : [];
+  return el("p", { id: "stability" }, el("strong", {}, "Stability: "),
+    quick ? [`${again.length} of ${model.K} topics replicate in two separate samples of ${format(quick.documents)} training documents`,
+      again.length && again.length < model.K ? [": ", listedParts(again.map((k) => namedTopic(model, k, topicOn(model, k))))] : null, ". This is a quick check; "] : "this page has no check. ",
+    el("code", {}, "topicfocus fit --stability 10"), " or ", el("code", {}, "topicfocus.stability"), " shows which topics and words replicate in halves of the documents.");
 }
 
 /** What a reader can do with the page. */
@@ -176,11 +200,11 @@ function nextStory() {
 }
 
 /** Which topics and how many words do not replicate in halves of the documents. */
-function halvesStory(model, { halves, whole, words }) {
-  const gone = halves.topics.map((t, k) => (t.same ? -1 : k)).filter((k) => k >= 0);
+function halvesStory(model, { topics, whole, words }) {
+  const gone = topics.map((t, k) => (t.same ? -1 : k)).filter((k) => k >= 0);
   const lost = Array.from({ length: words.frequency.length }, (_, v) => v).filter((v) => comesAndGoes(model, v)).length;
   return el("p", { id: "stability" }, el("strong", {}, "Stability: "), `fitted to ${shownValue(whole["pairs of halves"])} pairs of halves of the documents, `,
-    gone.length ? [`${gone.length} of ${model.K} topics ${gone.length === 1 ? "does" : "do"} not replicate: `, listedParts(gone.map((k) => namedTopic(model, k, effectOn())))] : "all topics replicate",
+    gone.length ? [`${gone.length} of ${model.K} topics ${gone.length === 1 ? "does" : "do"} not replicate: `, listedParts(gone.map((k) => namedTopic(model, k, topicOn(model, k))))] : "all topics replicate",
     `. ${format(lost)} words of the model are kept in less than half of the halves. The predictions of two halves have the correlation ${shownValue(whole["correlation of predictions of two halves"])}. More in Fit.`);
 }
 

@@ -160,7 +160,7 @@ function forest(model, order, chosen) {
     const at = (v) => `${clamp(s(v), 0, 100)}%`;
     const [a, b] = e ? [r.from, r.to] : [0, r.change];
     const context = data.topics.context ? fitting(data.topics.context[k].slice(0, 5).map((v) => plainName(wordName(model, v))), CONTEXT_CHARACTERS) : [];
-    const replicates = model.data.stability && model.data.stability.halves;
+    const replicates = data.stability;
     return el("li", {}, el("button", {
       type: "button", class: "forest-row", "data-key": `topic-${k}`, "data-topic": k, "aria-pressed": String(k === chosen), "aria-label": topicTip(model, k, on), "data-tip": topicTip(model, k, on),
       onclick: () => update({ topic: k }),
@@ -189,6 +189,21 @@ function forest(model, order, chosen) {
     savers(title, () => barsDrawing(title, order.map((k) => { const on = topicOn(model, k), r = reach(model, k, on), a = r.from ?? 0; return { name: fitName(own ? `${brief(predictorName(model, on), 20)}: ${topicLabel(data, k)}` : topicLabel(data, k), 38), from: a, to: r.to ?? r.change, low: r.low === null ? undefined : a + r.low, high: r.low === null ? undefined : a + r.high, kind: topicKind(model, k, on), text: changeShort(model, r.change, on) }; }), { label: e ? measured : "coefficient", at: own ? null : base }), () => topicsData(model)));
 }
 
+/** Predicted differences of covariates. */
+function covariateCard(model, l) {
+  const rows = covariateEffects(model, l), title = "Covariates";
+  if (!rows.length) return null;
+  const change = (r, x) => (x === null ? "–" : changeShort(model, x, l, changeDecimals(r.change)));
+  const cells = rows.map((r) => [r.name, format(r.values[0]), format(r.values[1]), levelText(model, r.from, l, r.change), levelText(model, r.to, l, r.change), change(r, r.change), r.low === null ? "–" : `${change(r, r.low)} to ${change(r, r.high)}`]);
+  const head = ["covariate", "low", "high", "prediction, low", "prediction, high", "difference", "95% interval"];
+  const rare = rows.some((r) => r.rare) ? " Indicators that are the same at both percentiles are compared at their smallest and largest value." : "";
+  return card(title, el("p", {}, `${capital(thing(model, l))} of a typical document at the 10th and the 90th percentile of each covariate, everything else unchanged.${rare}`),
+    table(title, head, cells),
+    rows[0].low === null ? null : el("p", { class: "note" }, "Intervals: the same difference estimated in the held-out documents."),
+    savers(title, () => barsDrawing(title, rows.map((r) => ({ name: r.name, from: r.from, to: r.to, text: change(r, r.change) })), { label: thing(model, l), at: model.data.effects ? model.data.effects.typical[l] : null }),
+      () => ({ head: ["covariate", "low", "high", "prediction, low", "prediction, high", "difference", "95% low", "95% high"], rows: rows.map((r) => [r.name, ...r.values, r.from, r.to, r.change, r.low, r.high]) })));
+}
+
 /** A difference without its unit. */
 function changeShort(model, x, l, decimals = 2) {
   const target = model.data.targets[model.data.predictors[l].target];
@@ -198,14 +213,14 @@ function changeShort(model, x, l, decimals = 2) {
 /** All numbers about topics, one row per topic and predictor. */
 function topicsData(model) {
   const { data } = model;
-  const checks = data.stability ? Object.entries(data.stability.topics) : [];
+  const checks = stabilityColumns(data);
   const head = ["topic", "name", "words", "context words", "token proportion", "main topic of", "outcome", "proportion, low", "proportion, high", "prediction, low", "prediction, high", "difference", "difference in held-out documents", "95% low", "95% high", "coefficient", ...checks.map(([name]) => `stability: ${name}`)];
   const rows = [];
   for (let l = 0; l < model.L; l++) {
     for (const k of topicOrder(model, l)) {
       const r = reach(model, k, l);
       rows.push([topicNumber(data, k), topicName(data, k), topWords(model, k).slice(0, 10).map((w) => data.words.names[w.v]).join(" "), (data.topics.context ? data.topics.context[k] : []).map((v) => data.words.names[v]).join(" "), data.topics.prevalence[k], data.topics.leads ? data.topics.leads[k] : null, predictorName(model, l),
-        ...(r.shares || [null, null]), r.from, r.to, r.change, r.estimate, r.low, r.high, model.coef[l][k], ...checks.map(([, values]) => values[k])]);
+        ...(r.shares || [null, null]), r.from, r.to, r.change, r.estimate, r.low, r.high, model.coef[l][k], ...checks.map(([, value]) => value(data.stability.topics[k]))]);
     }
   }
   return { head, rows };
@@ -321,13 +336,13 @@ function contextView(model, k) {
 /** Documents of this number of topic words or more are typical of it, and short ones are read quickly. */
 const TYPICAL_WORDS = 4, TYPICAL_CHARACTERS = 900, TYPICAL_DOCUMENTS = 3;
 
-/** Documents by topic k, typical ones first: several different relevant words, a large proportion, and not too long. */
+/** Documents by topic k, typical ones first: several different relevant words, a large proportion, a text in the page, and not too long. */
 function typicalDocuments(model, k, list) {
   const { composition } = model.data.documents;
   const score = (d) => {
     const n = relevantWords(model, d), text = documentText(model.data, d);
     const hidden = text === null && model.data.reading.text;
-    const long = hidden || (text !== null && text.length > TYPICAL_CHARACTERS) ? 0.7 : 1;
+    const long = hidden ? 0.3 : text !== null && text.length > TYPICAL_CHARACTERS ? 0.7 : 1;
     return composition[d * model.K + k] * (n / (n + TYPICAL_WORDS)) * (n < TYPICAL_WORDS ? 0.5 : 1) * long;
   };
   const scores = new Map(list.map((d) => [d, score(d)]));
@@ -343,7 +358,7 @@ function topicDocuments(model, k) {
   const list = typicalDocuments(model, k, Array.from({ length: n }, (_, d) => d).filter((d) => word === null || documentCounts(data, d).has(word)));
   const whole = (d) => {
     const found = predictCounts(model, documentCounts(data, d), documentGiven(model, d));
-    return el("li", { class: "whole" }, documentButton(model, d, `${percent(data.documents.composition[d * model.K + k])} of its ${format(relevantWords(model, d))} different relevant words; predicted ${predictedText(model, d, l)}, actual ${actualText(model, d, t)}`, false),
+    return el("li", { class: "whole" }, documentButton(model, d, `${percent(data.documents.composition[d * model.K + k])} of its relevant words (${format(relevantWords(model, d))} different ones) are of this topic; predicted ${predictedText(model, d, l)}, actual ${actualText(model, d, t)}`, false),
       el("div", { class: "text", tabindex: 0, role: "region", "aria-label": `Text of ${documentTitle(model, d)}` }, documentWords(model, d, found, l)));
   };
   return el("section", { class: "card later" }, el("h2", {}, `Typical documents of topic ${fitName(topicLabel(data, k), 40)}${word === null ? "" : `, with “${wordName(model, word)}”`}`),

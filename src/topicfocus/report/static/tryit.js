@@ -6,8 +6,14 @@ function tryGiven(model) {
   const { data } = model;
   const given = { offset: [...data.intercept] };
   data.targets.forEach((target) => { if (target.kind === "poisson") given.offset[target.first] += Math.log(state.exposure ?? 1); });
-  if (data.covariates) given.covariates = state.covariates ?? data.covariates.typical;
+  if (data.covariates) given.covariates = state.covariates ?? exampleCovariates(model) ?? data.covariates.typical;
   return given;
+}
+
+/** The covariates of the example while it is shown; editing its text keeps them. */
+function exampleCovariates(model) {
+  const d = tryExample(model);
+  return d === null ? null : documentGiven(model, d).covariates ?? null;
 }
 
 /** The text: the example (report/documents.py) until something else is entered. */
@@ -57,7 +63,7 @@ function drawTry(model, root, width) {
 function exampleNote(model) {
   const d = tryExample(model);
   if (d === null) return null;
-  const actual = model.data.targets.map((target, t) => (model.data.documents.actual ? `${target.name} ${actualText(model, d, t)}` : "")).filter(Boolean).join(", ");
+  const actual = model.data.targets.map((target, t) => (model.data.documents.actual ? `${target.name}${isClass(target) ? ":" : ""} ${actualText(model, d, t)}` : "")).filter(Boolean).join(", ");
   return el("p", { class: "note", id: "example" }, `Example: ${documentTitle(model, d)}${actual ? ` (actual ${actual})` : ""}. Edit it, or ${model.data.reading.text ? "type" : "choose"} your own.`);
 }
 
@@ -65,7 +71,7 @@ function textInput(model) {
   const { data } = model;
   const area = el("textarea", {
     id: "try-text", "data-key": "try-text", rows: 7, placeholder: "Type or paste a document …", spellcheck: "false",
-    oninput: (event) => update({ text: event.target.value, off: [] }),
+    oninput: (event) => update({ text: event.target.value, off: [], covariates: state.covariates ?? exampleCovariates(model) }),
   });
   area.value = tryText(model);
   return [el("div", { class: "from-example" }, exampleNote(model)), el("label", { class: "field wide", for: "try-text" }, el("span", {}, "Your text"), area),
@@ -75,27 +81,27 @@ function textInput(model) {
 
 function startFrom(model) {
   const { data } = model;
-  const clear = el("button", { type: "button", onclick: () => update({ text: "", codes: [] }) }, "Clear");
+  const clear = el("button", { type: "button", onclick: () => update({ text: "", codes: [], covariates: null }) }, "Clear");
   if (!data.documents.row.length) return el("div", { class: "fields" }, clear);
   return el("div", { class: "fields" }, clear,
     el("button", { type: "button", onclick: () => startWith(model, Math.floor(Math.random() * data.documents.row.length)) }, "Another document"),
     state.doc !== null ? el("button", { type: "button", onclick: () => startWith(model, state.doc) }, `${shorten(documentTitle(model, state.doc), 24)}`) : null,
-    tryExample(model) === null ? el("button", { type: "button", onclick: () => update({ text: null, codes: null }) }, "The example") : null);
+    tryExample(model) === null ? el("button", { type: "button", onclick: () => update({ text: null, codes: null, covariates: null }) }, "The example") : null);
 }
 
+/** Start with document d, and with its covariates. */
 function startWith(model, d) {
-  const { data } = model;
-  if (data.reading.text && documentText(data, d) !== null) { update({ text: documentText(data, d) }); return; }
-  const counts = [...documentCounts(data, d)];
-  if (data.reading.text) update({ text: counts.map(([v, n]) => Array(Math.round(n)).fill(data.words.names[v]).join(" ")).join(" ") });
-  else update({ codes: counts });
+  const { data } = model, text = data.reading.text ? documentText(data, d) : null, counts = [...documentCounts(data, d)];
+  const words = () => counts.map(([v, n]) => Array(Math.round(n)).fill(data.words.names[v]).join(" ")).join(" ");
+  const { covariates = null } = documentGiven(model, d);
+  update({ covariates, ...(data.reading.text ? { text: text ?? words() } : { codes: counts }) });
 }
 
 /** A list to choose words from, if the page cannot split text: codes of a health record, for example. */
 function codeInput(model) {
   const { data } = model;
   const codes = tryCodes(model);
-  const add = (v) => update({ codes: [...codes.filter(([w]) => w !== v), [v, (new Map(codes).get(v) || 0) + 1]] });
+  const add = (v) => update({ covariates: state.covariates ?? exampleCovariates(model), codes: [...codes.filter(([w]) => w !== v), [v, (new Map(codes).get(v) || 0) + 1]] });
   const suggestions = el("ul", { class: "plain chips", role: "list", id: "suggestions", "aria-label": "Matching entries" });
   const suggest = () => {
     const query = box.value.toLowerCase();
@@ -195,11 +201,17 @@ function tryOutput(model) {
         data.targets.length > 1 ? el("h3", {}, data.targets[t].name) : null, responseView(model, data.targets[t], found.targets[t], tryActual(model, t), l)]),
       whole ? movedText(model, whole, found, l) : null),
       fewWords(model, found, empty),
-      data.table.error > 1e-6 || data.table.error === null ? el("p", { class: "note" }, data.table.error === null ? "Topics are rounded to limit the size of this file." :
-        `Topics are rounded to limit the size of this file: linear predictors differ from those in Python by up to ${format(data.table.error, 1)}.`) : null),
+      roundingNote(data)),
     nearestCard(model, found, l),
     el("section", { class: "card" }, el("h2", {}, "Why"), waterfall(model, found, l), compositionView(model, found)),
   ];
+}
+
+/** How far predictions are from those in Python, where not all digits fit into the page. */
+function roundingNote({ table, remainder }) {
+  const parts = [["Topics", table.error], ["Coefficients of the remainder", remainder ? remainder.error : 0]].filter(([, error]) => error === null || error > 1e-6);
+  if (!parts.length) return null;
+  return el("p", { class: "note", id: "rounded" }, parts.map(([what, error]) => `${what} are rounded to limit the size of this file${error === null ? "" : `: linear predictors differ from those in Python by up to ${format(error, 1)}`}. `));
 }
 
 /** The actual target of the example, while nothing in it is changed. */

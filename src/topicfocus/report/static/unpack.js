@@ -1,4 +1,4 @@
-// ---- data: from the page's JSON to arrays (report/packing.py is the other side) ----
+// ---- data: from the page's JSON to arrays (report/render.py packs them) ----
 
 const ARRAYS = {
   f8: Float64Array, f4: Float32Array, u4: Uint32Array, u2: Uint16Array, i2: Int16Array, u1: Uint8Array,

@@ -19,7 +19,7 @@ function yChoices(model) {
   const { words } = model.data;
   const out = [["frequency", "frequency"]];
   if (words.selects) out.unshift(["inclusion", "inclusion"]);
-  if (words.why.as_prediction) out.unshift(["evidence", words.why.prediction_source === "z2" ? "z²" : "screening statistic"]);
+  if (words.why.evidence) out.unshift(["evidence", "screening statistic"]);
   return out;
 }
 
@@ -34,7 +34,7 @@ function wordX(model, v, l) {
 
 function wordY(model, v) {
   const { words } = model.data;
-  if (state.y === "evidence") return Math.log10(1 + words.why.as_prediction[v]);
+  if (state.y === "evidence") return Math.log10(1 + words.why.evidence[v]);
   if (state.y === "frequency") return Math.log10(1 + words.count[v]);
   if (words.graded) return words.inclusion[v];
   // Only kept or dropped: two bands, with frequent words higher in each.
@@ -90,7 +90,7 @@ function mapNote({ words, effects }) {
   const x = state.x === "effect" ? `Horizontal: the difference that a first occurrence of the word makes to the prediction${effects ? `, on average over ${effects.sample} of the documents` : ""}.`
     : "Horizontal: the association of the word with the target in the documents of this page, in standard errors (beyond ±2 is significant for a single word).";
   const y = { inclusion: "Vertical: the probability that the word is relevant.", frequency: "Vertical: occurrences in the documents of this page." }[state.y];
-  return `${x} ${y || (words.why.prediction_source === "z2" ? "Vertical: the square of the association." : "Vertical: the screening statistic in the training documents; below the dashed line it is less than the cost of a word.")}`;
+  return `${x} ${y || "Vertical: the screening statistic in the training documents; below the dashed line it is less than the cost of a word."}`;
 }
 
 function matchingWords(model) {
@@ -135,8 +135,8 @@ function wordMap(model, all, shown, l, width) {
   const { root, sx, sy, box } = chart;
   const groups = { dropped: [], even: [], down: [], up: [] };
   all.forEach((v, i) => groups[wordKind(model, v, l)].push([xs[i], ys[i]]));
-  if (state.y === "evidence" && data.words.why.prediction_cost) {
-    const y = sy(Math.log10(1 + data.words.why.prediction_cost));
+  if (state.y === "evidence" && data.words.why.cost) {
+    const y = sy(Math.log10(1 + data.words.why.cost));
     if (y > box.top && y < box.bottom) {
       root.append(svg("line", { class: "base", x1: box.left, x2: box.right, y1: y, y2: y }),
         svg("text", { class: "label", x: box.right - 4, y: y - 4, "text-anchor": "end" }, "cost of a word"));
@@ -166,9 +166,9 @@ function wordMap(model, all, shown, l, width) {
 function wordsData(model, all) {
   const { data } = model, { words } = data;
   const names = data.predictors.map((p) => p.name);
-  const head = ["word", "kept", "occurrences", "documents", ...names.map((n) => `difference in ${n}`), ...(words.association ? names.map((n) => `association with ${n} (z)`) : []), ...(words.why.as_prediction ? ["screening statistic"] : []), ...(halvesWith(model, 0) === null ? [] : ["kept in halves"])];
+  const head = ["word", "kept", "occurrences", "documents", ...names.map((n) => `difference in ${n}`), ...(words.association ? names.map((n) => `association with ${n} (z)`) : []), ...(words.why.evidence ? ["screening statistic"] : []), ...(halvesWith(model, 0) === null ? [] : ["kept in halves"])];
   return { head, rows: all.map((v) => [words.names[v], isKept(model, v) ? "yes" : "no", words.count[v], words.documents[v], ...names.map((_, l) => wordEffect(model, v, l)),
-    ...(words.association ? names.map((_, l) => words.association[v * model.L + l]) : []), ...(words.why.as_prediction ? [words.why.as_prediction[v]] : []), ...(halvesWith(model, v) === null ? [] : [halvesWith(model, v)])]) };
+    ...(words.association ? names.map((_, l) => words.association[v * model.L + l]) : []), ...(words.why.evidence ? [words.why.evidence[v]] : []), ...(halvesWith(model, v) === null ? [] : [halvesWith(model, v)])]) };
 }
 
 /** Names of the outermost kept words that do not overlap. */
@@ -276,10 +276,7 @@ function standIns(model, v) {
 /** Why a word was kept or dropped: in words, and as criteria with their costs. */
 function whyView(model, v) {
   const { why } = model.data.words;
-  const rows = [];
-  if (why.as_prediction) {
-    rows.push([why.prediction_source === "z2" ? "z²" : "screening statistic", plainly(why.as_prediction[v]), plainly(why.prediction_cost)]);
-  }
+  const rows = why.evidence ? [["screening statistic", plainly(why.evidence[v]), plainly(why.cost)]] : [];
   return el("div", {}, el("p", { id: "why" }, whyText(model, v)),
     rows.length ? [table("Word-selection criteria", ["criterion", "value", "cost"], rows),
       el("p", { class: "note" }, "In units of a squared z score (twice a log likelihood ratio) of the association with the target.")] : null);
@@ -298,11 +295,11 @@ function whyText(model, v) {
   if (!data.words.selects) return model.rowOf[v] >= 0 ? "This model keeps every word." : "It is not in the training documents.";
   const kept = isKept(model, v);
   if (!kept && !data.words.trained[v]) return "It is not in the training documents.";
-  if (data.words.graded || !why.as_prediction || why.prediction_source === "z2") {
+  if (data.words.graded || !why.evidence) {
     const share = format(data.words.inclusion[v], 2);
     return kept ? `Its inclusion is ${share}: it is more likely a word of the topics than of the background.` : `Its inclusion is ${share}: it is more likely a word of the background than of the topics.`;
   }
-  const evidence = why.as_prediction[v], cost = why.prediction_cost;
+  const evidence = why.evidence[v], cost = why.cost;
   if (kept) {
     return evidence > cost
       ? "Its screening statistic exceeds the cost of a word, and is large enough for its frequency."

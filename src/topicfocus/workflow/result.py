@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from topicfocus.config import FitConfig
 from topicfocus.text.errors import printable
+from topicfocus.workflow.html import result_html
+from topicfocus.workflow.predict import explain_text, predict_file
+from topicfocus.workflow.saved import Saved
 from topicfocus.workflow.sentences import as_text
 from topicfocus.workflow.write import check_folder, write_result
 
 if TYPE_CHECKING:
-    from topicfocus.config import FitConfig
     from topicfocus.report import Explorer
-    from topicfocus.workflow.saved import Saved
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -88,8 +90,6 @@ class Result:
     @property
     def saved(self) -> Saved:
         """The model as `predict_file`, `explain_text` and `report_file` take it."""
-        from topicfocus.workflow.saved import Saved
-
         settings = self.summary["settings"]
         return Saved("this model", self.pipeline, self.pipeline[0], self.model, settings)
 
@@ -139,8 +139,6 @@ class Result:
         >>> found["top_words"].tolist()
         ['masterpiece superb', 'awful']
         """
-        from topicfocus.workflow.predict import predict_file
-
         return predict_file(self.saved, data, **settings)
 
     def explain(self, document: Any, **settings: Any) -> dict[str, Any]:
@@ -168,8 +166,6 @@ class Result:
         >>> {word: amount > 0 for word, amount in found["words"].items()}
         {'masterpiece': True, 'awful': False, 'superb': True}
         """
-        from topicfocus.workflow.explain import explain_text
-
         if not isinstance(document, str):
             document, settings = self._read_row(document, settings)
         return explain_text(self.saved, document, **settings)
@@ -267,6 +263,4 @@ class Result:
         return printable(as_text(self.summary))
 
     def _repr_html_(self) -> str:
-        from topicfocus.workflow.html import result_html
-
         return result_html(self.summary)
