@@ -123,6 +123,17 @@ def test_an_explanation_shows_escape_sequences_as_signs():
     assert "[31m" in str(found[0]) and "\x1b" not in str(found[0])
 
 
+def test_a_target_of_noise_is_warned_of_wherever_the_model_is_shown(tmp_path):
+    noise = np.random.default_rng(0).normal(size=120)
+    rows = [(text, f"{y:.3f}") for (text, _), y in zip(ROWS, noise, strict=True)]
+    write(tmp_path / "r.csv", [("text", "stars"), *rows])
+    said = "predicts no better than a constant"
+    done = topicfocus("fit", "r.csv", *COLUMNS, *SMALL, "--out", "o", cwd=tmp_path)
+    assert done.returncode == 0 and done.stderr.count(said) == 1
+    assert said in topicfocus("show", "o", cwd=tmp_path).stderr
+    assert said in (tmp_path / "o" / "explorer.html").read_text(encoding="utf-8")
+
+
 def test_a_file_from_a_stranger_is_one_line(model, tmp_path):
     (tmp_path / "a.topicfocus").write_bytes((model / "model.topicfocus").read_bytes()[:-100])
     done = topicfocus("predict", "a.topicfocus", "new.csv", cwd=tmp_path)

@@ -136,6 +136,9 @@ def show(args: argparse.Namespace) -> None:
         print_json(summary)
     else:
         show_result(summary, folder)
+        sys.stdout.flush()
+        for message in summary["warnings"]:
+            log.warning("%s", message)
 
 
 def demo(args: argparse.Namespace) -> None:

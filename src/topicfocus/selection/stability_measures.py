@@ -23,7 +23,7 @@ the mean has about half of the variance of one m_b), so at least half of the fir
 limits are those of Student's t with B - 1 degrees of freedom. The estimand is the effect of a topic
 as it is found in half of the documents.
 
-Rates under noise and coverage on simulated documents: experiments/INTERVALS.md.
+Rates under noise: experiments/COVERAGE.md.
 """
 
 from __future__ import annotations
