@@ -10,8 +10,8 @@ from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor
 from topicfocus.counts import NamedCounts
 from topicfocus.datasets import make_reviews
 from topicfocus.focused.initialize import prior_precision
-from topicfocus.focused.seeds import POWER, SHRINKAGE, THRESHOLD, seed_lift
 from topicfocus.focused.settings import FocusSettings
+from topicfocus.focused.subjects import POWER, SHRINKAGE, THRESHOLD, seed_lift
 
 REVIEWS = make_reviews(1000, n_themes=4, random_state=0)
 COUNTS = NamedCounts.of(sparse.csr_array(REVIEWS.counts), REVIEWS.vocabulary)

@@ -11,7 +11,7 @@ from topicfocus import FocusedTopicRegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.families import Bernoulli, Categorical, Gaussian, Multiple, Poisson
-from topicfocus.focused import FocusSettings, fit_focused, inclusion, refit_focused, root_counts
+from topicfocus.focused import FocusSettings, fit_focused, inclusion, refit_focused
 from topicfocus.focused.data import FocusData
 from topicfocus.focused.inclusion import choose_inclusion, smallest_good
 from topicfocus.focused.initialize import (
@@ -208,7 +208,7 @@ def test_an_inclusion_has_words_for_every_topic_if_there_is_one():
 def test_inclusions_are_compared_on_validation_documents(data, screening, comparing):
     subjects = subjects_of(data, SETTINGS)
     every = possible_selections(data, screening, SETTINGS)
-    least = automatic_inclusion(data.train, 0.5, 0.5)
+    least = automatic_inclusion(data.train, 0.5)
     assert len(every) >= 3 and least in [s.inclusion for s in every]
     chosen = choose_inclusion(data, screening, subjects, SETTINGS)
     assert [t.inclusion for t in chosen.trials] == [s.inclusion for s in every]
@@ -323,16 +323,6 @@ def test_the_initial_model_is_the_null_model_with_topics(data, screening):
     np.testing.assert_allclose(free.coef_bound, 3 * spread)
 
 
-def test_counts_are_multiplied_by_the_weights_of_words(data, screening):
-    selection = select(data, screening, SETTINGS, 0.1)
-    start = start_topics(data, screening, selection, subjects_of(data, SETTINGS), SETTINGS)
-    assert 0 < start.word_weight.min() < 1 < start.word_weight.max()
-    for seen, words in ((start.train, data.words), (start.held_out, data.held_words)):
-        np.testing.assert_allclose(
-            seen.corpus.counts.toarray(), words[:, selection.kept].toarray() * start.word_weight
-        )
-
-
 def test_weights_of_words_are_proportional_to_their_association():
     count = np.array([10.0, 10.0, 10.0, 70.0])
     lean = np.array([[9.0], [-2.0], [0.0], [0.1]])
@@ -391,8 +381,3 @@ def test_noise_is_the_error_less_the_variance_given_the_words():
     assert variance_parts(few, at_mean[:4], np.zeros(4)) == pytest.approx((2.0, 1.0, 0.0))
     column = replace(column, family=Bernoulli())
     assert variance_parts(column, at_mean, np.zeros(60)) == (1.0, 1.0, 0.0)
-
-
-def test_roots_of_counts():
-    corpus = make_corpus(np.array([[4.0, 9.0], [0.0, 1.0]]))
-    np.testing.assert_allclose(root_counts(corpus).counts.toarray(), [[2, 3], [0, 1]])

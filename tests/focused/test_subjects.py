@@ -10,13 +10,10 @@ from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.estimators.training import UselessFitWarning
-from topicfocus.focused.initialize import subject_start
-from topicfocus.focused.settings import SUBJECT_PLAN
 from topicfocus.focused.subjects import (
     cell_words,
     choose_cells,
     find_subjects,
-    n_subjects_of,
     sign_fractions,
     subject_fractions,
 )
@@ -99,20 +96,6 @@ def test_one_subject_says_nothing(reviews):
     np.testing.assert_array_equal(subjects.lift, 1.0)
 
 
-def test_subjects_do_not_depend_on_threads(reviews):
-    corpus = make_corpus(reviews.counts)
-    one = find_subjects(make_problem(corpus, None, n_jobs=1), 3)
-    two = find_subjects(make_problem(corpus, None, n_jobs=2), 3)
-    np.testing.assert_array_equal(one.lift, two.lift)
-
-
-@pytest.mark.parametrize(
-    ("n_topics", "n_subjects"), [(1, 1), (2, 1), (3, 2), (4, 2), (10, 5), (11, 6)]
-)
-def test_subjects_have_room_for_the_topics(n_topics, n_subjects):
-    assert n_subjects_of(n_topics, 2) == n_subjects
-
-
 # ---- start --------------------------------------------------------------------------------------
 
 
@@ -134,7 +117,7 @@ def test_cells_share_out_the_words():
     np.testing.assert_array_equal(up > down, lean[:, 0] > 0)
 
 
-@pytest.mark.parametrize("n_topics", [2, 3, 5, 6])
+@pytest.mark.parametrize("n_topics", [2, 5])
 def test_every_direction_gets_a_topic_before_any_gets_a_second(n_topics):
     count, lift, lean = made_up_words()
     cells = cell_words(count, subject_fractions(lift, 2.0), sign_fractions(lean, UP_AND_DOWN, 2.0))
@@ -144,16 +127,6 @@ def test_every_direction_gets_a_topic_before_any_gets_a_second(n_topics):
     leans = topics.T @ lean[:, 0]
     assert np.sum(leans > 0) >= n_topics // 2
     assert np.sum(leans < 0) >= n_topics // 2
-
-
-@pytest.mark.parametrize("n_topics", [2, 5, 6])
-def test_the_start_is_a_distribution_with_places_up_to_one(n_topics):
-    count, lift, lean = made_up_words()
-    place, logits = subject_start(count, lift, lean, UP_AND_DOWN, n_topics, SUBJECT_PLAN)
-    np.testing.assert_allclose(np.exp(logits).sum(axis=0), 1.0)
-    assert place.shape == (n_topics, 1)
-    assert np.abs(place).max() == pytest.approx(1.0)
-    assert np.all(np.isfinite(logits))
 
 
 # ---- the whole fit ------------------------------------------------------------------------------
@@ -169,7 +142,7 @@ def test_planted_subjects_and_directions_are_recovered(n_subjects):
     assert np.all(model.coef_[best[:n_subjects]] > model.coef_[best[n_subjects:]])
 
 
-@pytest.mark.parametrize("n_topics", [1, 2, 3, 7])
+@pytest.mark.parametrize("n_topics", [1, 7])
 def test_any_number_of_topics(reviews, n_topics):
     model = FocusedTopicRegressor(n_topics, random_state=0, max_epochs=4)
     with pytest.warns(UselessFitWarning) if n_topics == 1 else nullcontext():

@@ -24,7 +24,6 @@ from topicfocus.focused.data import FocusData
 from topicfocus.focused.result import with_families
 from topicfocus.focused.ridge import RidgeFit
 from topicfocus.focused.screening import Screening
-from topicfocus.focused.seeds import seed_lift, seeded_words
 from topicfocus.focused.selection import Selection
 from topicfocus.focused.settings import FocusSettings, TopicPlan
 from topicfocus.focused.subjects import (
@@ -32,6 +31,8 @@ from topicfocus.focused.subjects import (
     Subjects,
     cell_words,
     choose_cells,
+    seed_lift,
+    seeded_words,
     sign_fractions,
     subject_fractions,
 )

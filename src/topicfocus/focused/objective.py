@@ -34,8 +34,6 @@ class ConstrainedPass:
         The three sums of J; `value` is their total.
     log_topic_gradient : array (words, topics)
         ∂J/∂log β_vk.
-    word_log_likelihood, response : arrays (words,)
-        Σ_d c log(β_v·θ̂) and Σ_d c z, the parts of the words and of the targets in ∂J/∂φ_v.
     coef_gradient : array like η
     intercept_gradient : array (predictors,)
     covariate_gradient : array (covariates, predictors)
@@ -45,8 +43,6 @@ class ConstrainedPass:
     mix: float
     target: float
     log_topic_gradient: np.ndarray
-    word_log_likelihood: np.ndarray
-    response: np.ndarray
     coef_gradient: np.ndarray
     intercept_gradient: np.ndarray
     covariate_gradient: np.ndarray
@@ -75,7 +71,7 @@ def constrained_pass(
     slope = np.empty((problem.n_docs, len(coef)))
     task = Task(
         kernel=_documents,
-        make=zeros((n_words, n_topics), n_words, n_words, 3, kind=ConstrainedStats),
+        make=zeros((n_words, n_topics), 3, kind=ConstrainedStats),
         shared=(weights.table, state.doc_topic_prior, coef, family, budget),
         given=problem.given(state),
         changed=(theta, slope),
@@ -90,8 +86,6 @@ def constrained_pass(
         mix=float(stats.parts[1]),
         target=float(stats.parts[2]),
         log_topic_gradient=stats.word_topic,
-        word_log_likelihood=stats.word_log_likelihood + scale,
-        response=stats.word_response,
         coef_gradient=(theta.T @ slope).reshape(state.coef.shape),
         intercept_gradient=slope.sum(axis=0),
         covariate_gradient=covariates.T @ slope,

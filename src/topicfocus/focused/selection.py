@@ -25,8 +25,8 @@ FALSE_DISCOVERY_RATE = 0.1
 FEWEST_WORDS = 10
 #: Relevant tokens of an average document, of which automatic inclusions are multiples.
 RELEVANT_TOKENS = 10.0
-#: Smallest automatic inclusion.
-SMALLEST_INCLUSION = 0.05
+#: Smallest and largest automatic inclusion.
+SMALLEST_INCLUSION, LARGEST_INCLUSION = 0.05, 0.8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,10 +181,10 @@ def _best_scores(
 # ---- selections of a fit ------------------------------------------------------------------------
 
 
-def automatic_inclusion(problem: Problem, factor: float, largest: float) -> float:
-    """The inclusion of `factor` times ten tokens per document, at most `largest`."""
+def automatic_inclusion(problem: Problem, factor: float) -> float:
+    """The inclusion of `factor` times ten tokens per document."""
     tokens = RELEVANT_TOKENS / max(problem.mean_length(), 1e-300)
-    return min(factor * float(np.clip(tokens, SMALLEST_INCLUSION, 0.8)), largest)
+    return min(factor * max(tokens, SMALLEST_INCLUSION), LARGEST_INCLUSION)
 
 
 def possible_selections(
@@ -198,7 +198,7 @@ def possible_selections(
     plan, inclusions = settings.plan, [settings.inclusion]
     if settings.select and settings.inclusion is None and not settings.stable:
         inclusions = [
-            automatic_inclusion(data.train, factor, plan.largest_inclusion)
+            automatic_inclusion(data.train, factor)
             for factor in sorted(plan.token_factors, reverse=True)
         ]
         inclusions += [None] if len(inclusions) > 1 else []

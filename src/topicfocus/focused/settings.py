@@ -19,8 +19,6 @@ class TopicPlan:
 
     Attributes
     ----------
-    largest_inclusion : float
-        Bound of the automatic inclusion.
     token_factors : tuple of float
         Automatic inclusions to compare, as multiples of `RELEVANT_TOKENS` per document.
     marginal_share : float
@@ -51,7 +49,6 @@ class TopicPlan:
         Whether tokens are weighted by the association of their word.
     """
 
-    largest_inclusion: float = 0.8
     token_factors: tuple[float, ...] = (1.0,)
     marginal_share: float = 2 / 3
     smallest_vocabulary: float = 0.25
@@ -70,7 +67,6 @@ class TopicPlan:
 
 #: Topics with a subject and a sign, of words with weights.
 SUBJECT_PLAN = TopicPlan(
-    largest_inclusion=0.8,
     token_factors=(2.0, 4.0),
     vocabulary_per_inclusion=0.5,
     prior_precision=9.0,

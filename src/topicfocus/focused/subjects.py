@@ -12,6 +12,22 @@ one linear predictor, each class for classes). Words are divided among the cells
 
 n_v being the word's weighted count, u_v its signed association. In logits this is additive:
 frequency + subject + sign.
+
+The user may give seed words of a topic. A seeded topic is one more subject beside those of the LDA.
+Documents belong to it by their seed words, and the lift of any other word is how much more often it
+occurs in these documents. With n_ds the number of seed words of document d (roots of counts, like
+all others),
+
+    P(s | d) = n_ds / (1 + n_ds),   lift_vs = [(C_vs + 5) / (C_v P(s) + 5) / 1.5]³,
+    C_vs = Σ_d √c_dv P(s | d),   C_v = Σ_d √c_dv.
+
+The ratio is that of the observed to the expected occurrences. A word belongs to the topic rather
+than to subjects at large if it is above 1.5, so that frequent words of one sign do not fill the
+topic; the power makes the topic prevail over a subject that is found in the same documents. Words
+are divided among subjects by their lifts as without seeds, and a seeded topic has the signs of
+its seed words: P(e | s) is the mean of P(e | v) over their tokens. The seed words themselves belong
+to their topic. The optimisation moves topics little from where they start, and the prior
+holds each at these words.
 """
 
 from __future__ import annotations
@@ -26,7 +42,7 @@ from scipy import sparse
 from scipy.special import softmax
 
 from topicfocus.corpus import Corpus
-from topicfocus.counts import in_memory
+from topicfocus.counts import Counts, in_memory
 from topicfocus.families import Gaussian
 from topicfocus.focused.data import FocusData, drawn_by_content, sampled
 from topicfocus.focused.settings import FocusSettings, SharedStages
@@ -37,7 +53,7 @@ from topicfocus.joint.settings import Hyperparameters
 from topicfocus.joint.solver import run
 from topicfocus.kernels.threads import map_in_order
 from topicfocus.model import ModelState, Problem, make_problem
-from topicfocus.passes import transposed_dot
+from topicfocus.passes import dot, transposed_dot, transposed_dots
 from topicfocus.proportions import topic_proportions
 
 #: α of the LDA: small, since a document has few subjects.
@@ -57,6 +73,12 @@ CLUSTERINGS = 4
 SMOOTHING = 20.0
 #: Largest |u|, so that no rare word is a topic by itself.
 LARGEST_ASSOCIATION = 3.0
+#: Tokens that are added to the occurrences of a word beside seed words, and to those expected.
+SHRINKAGE = 5.0
+#: Ratio of observed to expected occurrences from which a word belongs to the topic, and its power.
+THRESHOLD, POWER = 1.5, 3.0
+#: Fraction of the tokens of a seed word that its topic starts with.
+OWN_FRACTION = 0.95
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,3 +246,48 @@ def choose_cells(cells: np.ndarray, n_topics: int) -> np.ndarray:
     chosen = np.sort(order[:n_topics])
     topics = cells.reshape(n_words, -1)[:, chosen]
     return topics / topics.sum(axis=0)
+
+
+# ---- seed words ----------------------------------------------------------------------------------
+
+
+def seed_lift(
+    words: Counts, weight: np.ndarray, seeds: Sequence[np.ndarray], n_jobs: int | None = None
+) -> np.ndarray:
+    """Lift of every word in the documents of each seeded topic, words x seeded topics.
+
+    `words` are roots of counts, `weight` the weights of the documents, and `seeds` the columns of
+    the seed words of each topic.
+    """
+    chosen = np.zeros((words.shape[1], len(seeds)))
+    for s, columns in enumerate(seeds):
+        chosen[columns, s] = 1.0
+    number = dot(words, chosen, n_jobs)
+    belongs = number / (1.0 + number)
+    everywhere = np.ones((len(weight), 1))
+    uses, _ = transposed_dots(
+        words, weight[:, None] * np.hstack([belongs, everywhere]), everywhere, n_jobs
+    )
+    expected = uses[:, -1:] * (weight @ belongs / weight.sum())
+    return ((uses[:, :-1] + SHRINKAGE) / (expected + SHRINKAGE) / THRESHOLD) ** POWER
+
+
+def seeded_words(
+    word_count: np.ndarray,
+    about: np.ndarray,
+    toward: np.ndarray,
+    seeds: Sequence[np.ndarray],
+) -> np.ndarray:
+    """Tokens of the seeded topics, words x seeded topics.
+
+    `about` is P(s | v) of the seeded subjects, `toward` is P(e | v), words x directions.
+    """
+    topics = np.empty_like(about)
+    for s, columns in enumerate(seeds):
+        count = np.maximum(word_count[columns], 1e-300)
+        signs = count @ toward[columns] / count.sum()
+        topics[:, s] = word_count * about[:, s] * (toward @ signs)
+    for s, columns in enumerate(seeds):
+        topics[columns] *= 1.0 - OWN_FRACTION
+        topics[columns, s] = OWN_FRACTION * np.maximum(word_count[columns], 1e-300)
+    return topics

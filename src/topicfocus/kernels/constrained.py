@@ -9,10 +9,7 @@ f is stationary at θ̂, so only the derivative of the first term depends on how
 g = Σ_l s_l η_l, s_l being the derivative of the first term in predictor l, H = -∇²f(θ̂), and u the
 solution of [H 1; 1ᵀ 0][u; μ] = [g; 0]. With n = W_v·θ̂ and z = (W_v·u)/n the chain rule gives
 
-    ∂J_d/∂log W_vk = (c m / n) W_vk (θ̂_k + u_k - z θ̂_k)
-    ∂J_d/∂m_v      = c (log n + z),
-
-the second one per token: the part of the likelihood of the words, and that of the prediction.
+    ∂J_d/∂log W_vk = (c m / n) W_vk (θ̂_k + u_k - z θ̂_k).
 """
 
 from __future__ import annotations
@@ -55,15 +52,9 @@ _SAME, _NEAR = 1e-2, 0.15
 
 
 class ConstrainedStats(NamedTuple):
-    """Sums over documents.
-
-    word_topic: ∂J/∂log W_vk. word_log_likelihood: Σ c log n, word_response: Σ c z, both with weight
-    one whatever the multiplicity of the word. parts: Σ of (words, prior, target).
-    """
+    """Sums over documents: ∂J/∂log W_vk, and the terms of J (words, prior, target)."""
 
     word_topic: np.ndarray
-    word_log_likelihood: np.ndarray
-    word_response: np.ndarray
     parts: np.ndarray
 
 
@@ -157,9 +148,7 @@ def add_prior(mix, prior, times, logs, bits, out):
 
 
 @inlined
-def add_words(
-    words_here, counts_here, times, table, rows, weight, padded, mix, response, z, work, out
-):
+def add_words(words_here, times, table, rows, weight, padded, mix, response, z, work, out):
     """Add the terms of a document's words in J and its gradients to `out`; work.norm = β_v·θ̂.
 
     ∂J/∂log β_vk += c β_vk (θ̂_k + u_k - z θ̂_k)/(β_v·θ̂),  z = β_v·u / β_v·θ̂,  u = `response`.
@@ -170,7 +159,6 @@ def add_words(
         v = words_here[j]
         ratio = z[j] / work.norm[j]
         scale = times * weight[j] / work.norm[j]
-        out.word_response[v] += times * counts_here[j] * ratio
         # The table, not its copy, because there the topics of a word are contiguous.
         row, sums, rest = table[v], out.word_topic[v], 1.0 - ratio
         for k in range(n_topics):
@@ -178,7 +166,6 @@ def add_words(
     log_in_place(work.norm, padded, work.bits)
     for j in range(words_here.shape[0]):
         out.parts[0] += times * weight[j] * work.norm[j]
-        out.word_log_likelihood[words_here[j]] += times * counts_here[j] * work.norm[j]
 
 
 @kernel
@@ -214,9 +201,8 @@ def _constrained_documents(
         times = corpus.doc_weight[d]
         add_prior(mix, prior, times, own.logs, own.bits, out)
         add_words(
-            words_here, counts_here, times, words.table, rows, weight, padded, mix, response,
-            own.z, work, out,
-        )  # fmt: skip
+            words_here, times, words.table, rows, weight, padded, mix, response, own.z, work, out
+        )
 
 
 def constrained_documents(
@@ -268,7 +254,7 @@ def map_documents(
     # Arguments of the same types as with gradients, so that the kernel is compiled once.
     table, vector = np.empty((0, 0)), np.empty(0)
     corpus = LocalCorpus(*rows, table, table, table, vector)
-    out = ConstrainedStats(table, vector, vector, vector)
+    out = ConstrainedStats(table, vector)
     coef = np.empty((0, len(prior)))
     constrained_documents(False, corpus, words, prior, coef, _NO_TARGETS, theta, coef, budget, out)
 
