@@ -68,6 +68,7 @@ def test_the_update_maximises_its_block_and_never_lowers_it(family, n_covariates
         assert before < middle <= after + rounding * abs(after)
         # Newton stops on its gain, and takes small steps where it has a bound of the curvature.
         slack = 1e-8 if family in ("gaussian", "bernoulli", "poisson") else 1e-6
+        slack = 1e-5 if n_covariates else slack
         rng = np.random.default_rng(seed)
         for size in np.repeat([1e-3, 1e-2, 0.3], 15):
             near = coef + size * rng.normal(size=coef.shape)

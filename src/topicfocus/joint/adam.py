@@ -121,6 +121,7 @@ def from_unconstrained(
 
 def _log_softmax(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """log softmax and softmax of each column."""
+    logits = np.ascontiguousarray(logits)
     log_p, p = np.empty_like(logits), np.empty_like(logits)
     log_softmax_columns(logits, log_p, p)
     return log_p, p

@@ -55,7 +55,8 @@ from topicfocus.report.words import (
 VERSION = 3
 #: Bytes of a page with its code and all data.
 PAGE_BUDGET = 1_950_000
-SMALLEST_TEXTS = 34_000
+#: Characters of the texts that a large remainder leaves, and those of the fullest page.
+USUAL_TEXTS, SMALLEST_TEXTS = 150_000, 34_000
 
 
 @dataclass(frozen=True)
@@ -151,7 +152,6 @@ def summarise(
         "covariates": covariate_summary(fitted, found, labels, unseen),
         "roots": fitted.sees_roots,
         "table": table,
-        "remainder": remainder_summary(inputs, inputs.counts[rows], exact),
         "completeness": completeness_summary(inputs, extras),
         "reading": asdict(inputs.words),
         "words": word_summary(inputs) | {"effect": words},
@@ -168,9 +168,12 @@ def summarise(
         "quick_check": quick_check(extras.stability),
     }
     summary = plain(summary)
+    # The remainder and texts get the space that the rest leaves.
+    room = PAGE_BUDGET - frame_size() - len(json.dumps(summary))
+    rest = remainder_summary(inputs, inputs.counts[rows], room - USUAL_TEXTS, exact)
+    summary["remainder"] = plain(rest)
     if inputs.texts is not None:
-        # Texts get the space that the rest leaves.
-        room = max(PAGE_BUDGET - frame_size() - len(json.dumps(summary)), SMALLEST_TEXTS)
+        room = max(room - len(json.dumps(summary["remainder"])), SMALLEST_TEXTS)
         summary["documents"]["texts"] = pack_within([inputs.texts[i] for i in rows], room)
     return summary
 

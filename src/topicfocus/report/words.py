@@ -24,8 +24,8 @@ TABLE_BUDGET = 400_000
 #: Steps of log W where floats do not fit, from fine to coarse.
 _STEPS = (0.0005, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1)
 _ZERO = 65535
-#: Characters of the coefficients in the page.
-COEF_BUDGET = 300_000
+#: Characters of the coefficients of the remainder, and those they get in the fullest page.
+COEF_BUDGET, _LEAST_COEF = 300_000, 60_000
 #: By how much the steps of the coefficients grow where they do not fit.
 _COARSER = (1, 16, 32, 64, 128, 256, 512, 1024, 2048)
 
@@ -258,8 +258,10 @@ def _rounding_error(
 # ---- the remainder -------------------------------------------------------------------------------
 
 
-def remainder_summary(inputs: Inputs, counts: Any, exact: bool = False) -> dict[str, Any] | None:
-    """What the page computes the remainder with; None for a model without.
+def remainder_summary(
+    inputs: Inputs, counts: Any, room: int, exact: bool = False
+) -> dict[str, Any] | None:
+    """What the page computes the remainder with, in about `room` characters; None without one.
 
     `error` is the largest change of a linear predictor of these documents by rounding, where the
     coefficients do not fit into the page with all digits.
@@ -267,16 +269,19 @@ def remainder_summary(inputs: Inputs, counts: Any, exact: bool = False) -> dict[
     rest = inputs.fitted.remainder
     if rest is None:
         return None
-    packed, rounded = _pack_coef(rest.coef, exact)
+    names = None if rest.names is None else pack_texts(list(rest.names))
+    different, which = np.unique(rest.rarity, return_inverse=True)
+    rarity = {"values": pack(different, "f4"), "which": whole(which)}
+    room -= sum(size(record) for record in (names, *rarity.values()) if record is not None)
+    packed, rounded = _pack_coef(rest.coef, exact, min(COEF_BUDGET, max(room, _LEAST_COEF)))
     error = 0.0
     if counts.shape[0]:
         terms = inputs.fitted.remainder_counts(inputs.fitted.corpus(counts))
         changed = replace(rest, coef=rounded).amounts(terms) - rest.amounts(terms)
         error = float(np.abs(changed).max())
-    different, which = np.unique(rest.rarity, return_inverse=True)
     return {
-        "names": None if rest.names is None else pack_texts(list(rest.names)),
-        "rarity": {"values": pack(different, "f4"), "which": whole(which)},
+        "names": names,
+        "rarity": rarity,
         "coef": packed,
         "level": rest.level.tolist(),
         "total": int(np.count_nonzero(rest.coef)),
@@ -292,13 +297,15 @@ def remainder_of_documents(inputs: Inputs, counts: Any) -> dict[str, Any] | None
     return pack(inputs.fitted.remainder_amounts(inputs.fitted.corpus(counts)), "f8")
 
 
-def _pack_coef(coef: np.ndarray, exact: bool) -> tuple[list[dict[str, Any]], np.ndarray]:
+def _pack_coef(
+    coef: np.ndarray, exact: bool, budget: int
+) -> tuple[list[dict[str, Any]], np.ndarray]:
     """The coefficients of each predictor in steps, and what they are rounded to."""
     largest = np.maximum(np.abs(coef).max(axis=0, initial=0.0), 1e-300)
     for coarser in _COARSER:
         steps = (largest * RESOLUTION * coarser).tolist()
         packed = [pack(column, "i2", step) for column, step in zip(coef.T, steps, strict=True)]
-        if exact or sum(map(size, packed)) <= COEF_BUDGET:
+        if exact or sum(map(size, packed)) <= budget:
             break
     rounded = coef if coarser == 1 else np.column_stack([unpack(column) for column in packed])
     return packed, rounded

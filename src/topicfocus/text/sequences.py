@@ -8,6 +8,7 @@ order.
 
 from __future__ import annotations
 
+import os
 import tempfile
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -183,42 +184,30 @@ class Parts:
     """
 
     def __init__(self, folder: Any = None) -> None:
-        self._folder = folder
-        self._list: list[Sequences] = []
-        self._stream: Any = None
-        self._bytes = self._n = 0
+        self._place = folder or tempfile.gettempdir()
+        size = IN_MEMORY if folder is None else 1
+        self._stream = tempfile.SpooledTemporaryFile(size, dir=folder)  # noqa: SIM115
+        weakref.finalize(self, self._stream.close)
+        self._n = 0
 
     def append(self, part: Sequences) -> None:
         """The word ids of one more chunk."""
-        self._n += 1
-        self._bytes += part.ids.nbytes + part.lengths.nbytes
-        if self._stream is None and (self._folder is not None or self._bytes > IN_MEMORY):
-            self._stream = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
-            weakref.finalize(self, self._stream.close)
-            for earlier in self._list:
-                self._write(earlier)
-            self._list = []
-        if self._stream is None:
-            self._list.append(part)
-        else:
-            self._write(part)
-
-    def _write(self, part: Sequences) -> None:
+        self._stream.seek(0, os.SEEK_END)
         try:
             for array in part:
                 np.save(self._stream, array, allow_pickle=False)
         except OSError as error:
-            place = self._folder or tempfile.gettempdir()
             raise OSError(
                 error.errno,
-                f"word ids cannot be written to a temporary file in {place}: {error.strerror}. "
-                "Make room on the disk, or name a folder on another one in the variable TMPDIR",
+                f"word ids cannot be written to a temporary file in {self._place}: "
+                f"{error.strerror}. Make room on the disk, or name a folder on another one in the "
+                "variable TMPDIR",
             ) from error
+        self._n += 1
 
     def __iter__(self) -> Iterator[Sequences]:
-        yield from self._list
         place = 0
-        for _ in range(self._n - len(self._list)):
+        for _ in range(self._n):
             self._stream.seek(place)
             part = [np.load(self._stream, allow_pickle=False) for _ in Sequences._fields]
             place = self._stream.tell()
