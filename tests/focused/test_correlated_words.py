@@ -5,7 +5,7 @@ import pytest
 
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
-from topicfocus.joint.selection import complete, topic_dependence
+from topicfocus.joint.updates import complete, topic_dependence
 from topicfocus.model import make_problem
 
 

@@ -5,13 +5,10 @@ from dataclasses import replace
 import models
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 
 from topicfocus.families import Gaussian
 from topicfocus.joint.coefficients import (
-    TargetMoments,
     coef_gradient,
-    stacked,
     update_coef,
 )
 
@@ -57,57 +54,30 @@ def test_gaussian_coefficients_solve_the_weighted_normal_equations(penalty):
     np.testing.assert_allclose(family.noise_variance, noise, rtol=1e-12)
 
 
-@pytest.mark.parametrize("penalty", [0.0, 1e-3, 0.8])
-@pytest.mark.parametrize("seed", range(2))
-@pytest.mark.parametrize("family", ["bernoulli", "poisson"])
-def test_coefficients_are_stationary(family, penalty, seed):
-    case = case_with_weights(family, seed)
-    coef, _, family = update_coef(case.problem, case.state, case.gamma, penalty)
-    assert family == case.state.family
-    value = objective(case, coef, penalty)
-    gradient = models.numerical_gradient(lambda x: objective(case, x, penalty), coef)
-    hessian = np.array(
-        [
-            models.numerical_gradient(
-                lambda x, k=k: models.numerical_gradient(
-                    lambda z: objective(case, z, penalty), x, 1e-4
-                )[k],
-                coef,
-                1e-4,
-            )
-            for k in range(3)
-        ]
-    )
-    # What another Newton step would gain; the update stops on gains of 1e-10 of the value.
-    assert np.all(np.linalg.eigvalsh(-hessian) > 0)
-    assert 0.5 * gradient @ np.linalg.solve(-hessian, gradient) <= 1e-8 * abs(value)
-    found = minimize(lambda x: -objective(case, x, penalty), coef, method="BFGS")
-    assert -found.fun <= value + 1e-8 * abs(value)
-
-
 @every_family
-def test_the_update_maximises_its_block_and_never_lowers_it(family):
-    for seed in range(5):
-        case = case_with_weights(family, seed)
+@pytest.mark.parametrize("n_covariates", [0, 2])
+def test_the_update_maximises_its_block_and_never_lowers_it(family, n_covariates):
+    for seed in range(4):
+        case = case_with_weights(family, seed, n_covariates=n_covariates)
         before = objective(case, case.state.coef, 1e-3)
-        coef, _, new = update_coef(case.problem, case.state, case.gamma, 1e-3)
-        middle = objective(case, coef, 1e-3)
-        after = objective(case, coef, 1e-3, new)
+        coef, zeta, new = update_coef(case.problem, case.state, case.gamma, 1e-3)
+        middle = objective(case, coef, 1e-3, covariate_coef=zeta)
+        after = objective(case, coef, 1e-3, new, zeta)
         # Thresholds are compared by another formula of the same likelihood.
         rounding = 1e-12 if family in ("ordinal", "several") else 0.0
         assert before < middle <= after + rounding * abs(after)
+        # Newton stops on its gain, and takes small steps where it has a bound of the curvature.
+        slack = 1e-8 if family in ("gaussian", "bernoulli", "poisson") else 1e-6
         rng = np.random.default_rng(seed)
-        for size in (1e-3, 1e-2, 0.3):
-            for _ in range(20):
-                trial = coef + size * rng.normal(size=coef.shape)
-                # Newton stops on its gain, and takes small steps where it has but a bound of
-                # the curvature.
-                slack = 1e-8 if family in ("gaussian", "bernoulli", "poisson") else 1e-6
-                assert objective(case, trial, 1e-3) <= middle + slack * abs(middle)
+        for size in np.repeat([1e-3, 1e-2, 0.3], 15):
+            near = coef + size * rng.normal(size=coef.shape)
+            beside = None if zeta is None else zeta + size * rng.normal(size=zeta.shape)
+            trial = objective(case, near, 1e-3, covariate_coef=beside)
+            assert trial <= middle + slack * abs(middle)
         if family == "gaussian":
             for factor in (0.5, 0.99, 1.01, 2.0):
                 other = Gaussian(new.noise_variance * factor)
-                assert objective(case, coef, 1e-3, other) < after
+                assert objective(case, coef, 1e-3, other, zeta) < after
 
 
 @every_family
@@ -134,50 +104,6 @@ def test_gradients_are_those_of_the_expected_log_likelihood(family, n_covariates
     )
     np.testing.assert_allclose(found.free, expected, rtol=1e-6, atol=1e-6)
     assert found.free.shape == free.shape
-
-
-@every_family
-def test_curvature_is_positive_and_exact_for_gaussian_targets(family):
-    case = case_with_weights(family, n_covariates=2)
-    moments = TargetMoments(case.problem, case.gamma)
-    _, curvature = moments.derivatives(case.state.family, stacked(case.state, 2))
-    assert curvature.shape == (case.state.n_predictors, 5, 5)
-    for matrix in curvature:
-        assert np.all(np.linalg.eigvalsh(matrix) > 0)
-    if family == "gaussian":
-        mean, second = models.second_moments(case.gamma)
-        weight = case.problem.full_weights[:, 0] / case.state.family.noise_variance
-        z = case.problem.covariates
-        exact = np.block(
-            [
-                [np.einsum("d,dkl->kl", weight, second), (mean.T * weight) @ z],
-                [(z.T * weight) @ mean, (z.T * weight) @ z],
-            ]
-        )
-        np.testing.assert_allclose(curvature[0], exact, rtol=1e-10)
-
-
-@every_family
-def test_covariates_are_learned_with_the_coefficients(family):
-    for seed in range(3):
-        case = case_with_weights(family, seed, n_covariates=2)
-        state = case.state
-        coef, zeta, new = update_coef(case.problem, state, case.gamma, 1e-2)
-        before = objective(case, state.coef, 1e-2)
-        middle = objective(case, coef, 1e-2, covariate_coef=zeta)
-        after = objective(case, coef, 1e-2, new, zeta)
-        assert zeta.shape == state.covariate_coef.shape
-        assert before < middle <= after + 1e-12 * abs(after)
-        rng = np.random.default_rng(seed)
-        for size in (1e-3, 1e-2, 0.3):
-            for _ in range(10):
-                trial = objective(
-                    case,
-                    coef + size * rng.normal(size=coef.shape),
-                    1e-2,
-                    covariate_coef=zeta + size * rng.normal(size=zeta.shape),
-                )
-                assert trial <= middle + 1e-5 * abs(middle)
 
 
 @every_family

@@ -12,11 +12,12 @@ from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli, Gaussian
 from topicfocus.joint import GradientSolver, run
-from topicfocus.joint.gradient import Adam, unvisited_drift
+from topicfocus.joint.adam import Adam
+from topicfocus.joint.gradient import unvisited_drift
 from topicfocus.joint.initialize import near_symmetric_start
 from topicfocus.joint.settings import Hyperparameters
 from topicfocus.joint.statistics import bound_value, collect
-from topicfocus.kernels.target_terms import LocalTarget
+from topicfocus.kernels.local import LocalTarget
 from topicfocus.model import ModelState, make_problem
 
 every_family = pytest.mark.parametrize("family", models.FEW)

@@ -75,15 +75,6 @@ def test_words_alone_equal_the_sum_over_every_assignment(n_topics, selects):
     assert expected[1] == 0.0  # an empty document is certain
 
 
-@pytest.mark.parametrize("selects", [True, False])
-def test_probabilities_of_all_documents_of_a_length_sum_to_one(selects):
-    _, state, hyper = make(1, 3, selects=selects)
-    sequences = itertools.product(range(4), repeat=3)
-    rows = np.array([np.bincount(s, minlength=4) for s in sequences])
-    log_p = exact_log_likelihood(make_problem(make_corpus(rows), None), state, hyper)
-    np.testing.assert_allclose(np.exp(log_p).sum(), 1.0, rtol=1e-12)
-
-
 PRIORS = [(0.1, 0.2), (0.4, 0.7), (1.0, 1.0), (2.5, 0.8)]
 
 
@@ -115,16 +106,6 @@ def test_with_a_target_it_equals_adaptive_quadrature(family, prior, selects):
             smooth, 0, 1, weight="alg", wvar=(alpha[0] - 1, alpha[1] - 1), epsabs=0, epsrel=1e-12
         )
         np.testing.assert_allclose(got[d], np.log(value) - betaln(*alpha), rtol=1e-10)
-
-
-def test_missing_targets_are_integrated_out():
-    problem, state, hyper = make(4, 2, supervised=True)
-    target = problem.target.copy()
-    target[[0, 2]] = np.nan
-    got = exact_log_likelihood(make_problem(problem.corpus, target), state, hyper)
-    words = exact_log_likelihood(make_problem(problem.corpus, None), state, hyper)
-    both = exact_log_likelihood(problem, state, hyper)
-    np.testing.assert_array_equal(got, [words[0], both[1], words[2], both[3]])
 
 
 def test_of_several_targets_the_missing_ones_are_integrated_out():
@@ -224,19 +205,3 @@ def test_importance_sampling_is_unbiased(family, selects, supervised):
     error = ratios.std(axis=0) / np.sqrt(len(ratios))
     assert np.all(np.abs(ratios.mean(axis=0) - 1) <= 5 * error + 1e-12)
     assert np.all(error < 0.01)  # the proposal is a good one: one percent
-
-
-def test_importance_sampling_from_the_posterior_itself_is_exact():
-    """One topic per word, no switches: q = Dir(α + counts) is p(θ|w), so every weight is p(w)."""
-    state = models.draw_state(np.random.default_rng(10), 3, 3, selects=False)
-    state = replace(state, topic_word=np.eye(3))
-    row = np.array([[4, 0, 1]])
-    hyper = Hyperparameters(n_topics=3, selects=False)
-    problem = make_problem(make_corpus(row), None)
-    estimate = importance_log_likelihood(
-        problem, state, hyper, state.doc_topic_prior + row, 7, np.random.default_rng(0)
-    )
-    np.testing.assert_allclose(estimate, exact_log_likelihood(problem, state, hyper), rtol=1e-10)
-
-
-# ---- switches ----------------------------------------------------------------------------------

@@ -182,10 +182,6 @@ def test_progress_is_reported_every_epoch(name):
     assert isinstance(result, FitResult) and not result.converged
 
 
-def history(*objectives):
-    return [StepInfo(i + 1, value, 0) for i, value in enumerate(objectives)]
-
-
 def test_a_fit_stops_when_the_bound_stops_rising():
     result = fit("coordinate", epochs=500, tol=1e-4)
     assert result.converged and len(result.history) < 200
@@ -214,16 +210,3 @@ def test_the_gradient_solver_refuses_what_it_does_not_do():
         solver.begin(problem, replace(hyper, bound="tight"), start, rng)
     with pytest.raises(ValueError, match="learn"):
         solver.begin(problem, replace(hyper, learn_prior=True), start, rng)
-
-
-# ---- interrupts --------------------------------------------------------------------------------
-
-
-@every_solver
-def test_an_interrupt_leaves_the_loop(name):
-    def stop(info, _):
-        if info.epoch == 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        fit(name, callback=stop, epochs=6)

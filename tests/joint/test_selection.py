@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from scipy.special import expit, logit
 
-from topicfocus.joint.selection import lift, sort_and_cut
 from topicfocus.joint.settings import INCLUSION_MARGIN
 from topicfocus.joint.statistics import collect
+from topicfocus.joint.updates import lift, sort_and_cut
 
 scores = hnp.arrays(float, st.integers(2, 30), elements=st.floats(-3, 3))
 priors = st.floats(0.02, 0.98)
@@ -109,22 +109,3 @@ def test_lift_does_not_depend_on_how_many_words_are_kept():
     thin = lift_at(case, word_topic, np.full(6, 0.01))
     np.testing.assert_allclose(half, whole, rtol=1e-12)
     np.testing.assert_allclose(thin, whole, rtol=1e-12)
-
-
-def test_the_advantage_of_a_word_is_lift_plus_log_odds_of_prior_and_share():
-    """model.md: evidence - log π + logit p = lift + logit p - logit r, with π ∝ (1-φ)n.
-
-    It holds for equal φ, where (1-φ) n_v / Σ(1-φ)n = n_v / (N (1-r)) · (1-φ).
-    """
-    case = models.draw_case(3, bound="tight")
-    phi = np.full(6, 0.3)
-    state = replace(case.state, inclusion=phi)
-    stats = collect(case.problem, state, case.hyper, case.gamma.copy(), max_steps=0)
-    n = stats.word_count
-    background = (1 - phi) * n / np.sum((1 - phi) * n)
-    direct = stats.word_log_likelihood / n - np.log(background)
-    r = share(phi, n)
-    # log π_v = log n_v - log N for equal φ; lift uses Σφn = rN.
-    np.testing.assert_allclose(
-        lift(stats.word_log_likelihood, n, phi) - np.log(r), direct, rtol=1e-12
-    )

@@ -3,26 +3,27 @@
 import kernel_twins as reference
 import numpy as np
 import pytest
-from kernel_cases import entry, random_rows, room_for_mixes
+from kernel_cases import entry, random_rows
 
 from topicfocus.kernels.constrained import response_at_mode
 from topicfocus.kernels.curvature import (
     OVER_TOPICS,
-    copy_words,
+    VECTOR,
     factorise_curvature,
+    newton_work,
     solve_factorised,
     solve_over_words,
     sum_words,
     words_to_solve,
 )
 from topicfocus.kernels.local import LocalBudget
-from topicfocus.kernels.proportions import map_document, pad_document
+from topicfocus.kernels.proportions import map_document
+from topicfocus.kernels.word_sums import pad_document
 
 response_at_mode, map_document = entry(response_at_mode), entry(map_document)
-copy_words, sum_words = entry(copy_words), entry(sum_words)
-factorise_curvature, words_to_solve = entry(factorise_curvature), entry(words_to_solve)
+factorise_curvature, sum_words = entry(factorise_curvature), entry(sum_words)
+words_to_solve, pad_document = entry(words_to_solve), entry(pad_document)
 solve_factorised, solve_over_words = entry(solve_factorised), entry(solve_over_words)
-pad_document = entry(pad_document)
 
 BUDGET = LocalBudget(50, 1e-8)
 #: (words, topics, smallest prior): none and one, as many as topics, tiny priors.
@@ -47,10 +48,11 @@ class Case:
         self.rows[:, :n] = self.by_word.T
         self.weight = np.zeros(n + 16)
         self.weight[:n] = self.counts
-        self.padded = pad_document(self.rows, self.weight, n)
-        self.work = room_for_mixes(n_topics, n + 16)
+        self.padded = -(-n // VECTOR) * VECTOR
+        pad_document(self.rows, self.weight, n, self.padded)
+        self.work = newton_work(n_topics, n + 16)
         if n <= n_topics:
-            copy_words(self.rows, n, n_topics, self.work.by_word)
+            self.work.by_word[:n, :n_topics] = self.by_word
 
     def document(self):
         return self.rows, self.weight, self.padded, self.prior

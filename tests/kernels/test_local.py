@@ -1,10 +1,11 @@
 """Local inference of one document and of many, against the plain NumPy twin.
 
-Kernels are given a family as the package gives it, `common(family)`, so that they are compiled once
-for all families; the twin is given the family itself.
+Kernels get `for_kernels(family)`, so that they are compiled once for all families;
+the twin is given the family itself.
 """
 
 import kernel_twins as reference
+import models
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
@@ -15,37 +16,29 @@ from kernel_cases import (
     Document,
     documents,
     entry,
-    local_stats,
-    local_work,
     numerical_gradient,
-    random_corpus,
     random_local_target,
     random_rows,
 )
 
-from topicfocus.families import Gaussian, Multiple, Poisson, for_kernels
+from topicfocus.counts import read_rows
+from topicfocus.families import Multiple, Poisson, for_kernels
 from topicfocus.kernels.compile import kernel
 from topicfocus.kernels.local import (
     LocalBudget,
+    LocalCorpus,
+    LocalStats,
     WordTable,
-    document_objective,
+    expected_target,
     infer_document,
     infer_documents,
-    theta_objective,
-)
-from topicfocus.kernels.target_terms import (
-    expected_target,
-    has_target,
+    local_work,
     target_gradient,
-    target_moments,
     target_natural_gradient,
 )
-from topicfocus.kernels.word_sums import gather_document, mixture, topic_sums
+from topicfocus.kernels.word_sums import mixture, topic_sums
 
-document_objective, theta_objective = entry(document_objective), entry(theta_objective)
-infer_document, topic_sums = entry(infer_document), entry(topic_sums)
-has_target, target_moments = entry(has_target), entry(target_moments)
-gather_document, mixture = entry(gather_document), entry(mixture)
+infer_document, topic_sums, mixture = entry(infer_document), entry(topic_sums), entry(mixture)
 
 every_family = pytest.mark.parametrize("family", EXAMPLES.values(), ids=EXAMPLES.keys())
 #: The families of a test's examples: the two that most is made of, and the others in turn.
@@ -83,17 +76,6 @@ def target_terms(family, target, gamma, moments, gradient, natural):
     return expected_target(family, target, gamma, moments)
 
 
-@given(documents(supervised=True))
-def test_target_moments(document: Document):
-    for coef in document.target.coef:
-        mean, variance = target_moments(document.start, coef)
-        expected = reference.target_moments(document.start, coef)
-        scale = 1e-15 + np.abs(coef).max()
-        assert abs(mean - expected[0]) < 1e-12 * scale
-        assert abs(variance - expected[1]) < 1e-12 * scale**2
-        assert variance >= 0.0
-
-
 def target_case(family, n_topics, size, scale, weight, seed):
     """γ, targets with coefficients, the scratch of moments, and the size of the target's part."""
     rng = np.random.default_rng(seed)
@@ -112,21 +94,6 @@ def target_case(family, n_topics, size, scale, weight, seed):
 
 @every_group
 @target_cases
-def test_target_gradient_is_the_numerical_one(group, data, n_topics, size, scale, weight, seed):
-    family = EXAMPLES[data.draw(st.sampled_from(group))]
-    gamma, target, moments, unit = target_case(family, n_topics, size, scale, weight, seed)
-    out, natural = np.empty((2, n_topics))
-    target_terms(for_kernels(family), target, gamma, moments, out, natural)
-
-    def value(at):
-        return reference.expected_log_likelihood(family, target, at)
-
-    numerical = numerical_gradient(lambda x: value(np.exp(x)), np.log(gamma), 1e-4) / gamma
-    assert np.all(np.abs(out - numerical) <= 1e-8 * unit / gamma)
-
-
-@every_group
-@target_cases
 def test_target_gradients_equal_reference(group, data, n_topics, size, scale, weight, seed):
     family = EXAMPLES[data.draw(st.sampled_from(group))]
     gamma, target, moments, unit = target_case(family, n_topics, size, scale, weight, seed)
@@ -139,6 +106,12 @@ def test_target_gradients_equal_reference(group, data, n_topics, size, scale, we
     np.testing.assert_allclose(moments[1], variance, rtol=1e-9, atol=1e-12 * (1 + scale**2))
     expected = reference.target_gradient(family, target, gamma)
     np.testing.assert_allclose(out, expected, rtol=1e-10, atol=1e-12 * unit / gamma.sum())
+
+    def value_at(log_gamma):
+        return reference.expected_log_likelihood(family, target, np.exp(log_gamma))
+
+    numerical = numerical_gradient(value_at, np.log(gamma), 1e-4) / gamma
+    assert np.all(np.abs(out - numerical) <= 1e-8 * unit / gamma)
     natural = reference.natural(expected, gamma)
     # F is nearly singular along γ: its condition number is of the order of γ₀ and 1/γ.
     loss = 1e-10 * (1.0 + gamma.sum()) * (1.0 + 1.0 / gamma.min())
@@ -154,11 +127,6 @@ def test_natural_gradient_of_one_topic_is_nothing(family):
         moments = np.empty((4, len(target.coef)))
         target_terms(for_kernels(family), target, np.array([3.3]), moments, out, natural)
         assert natural[0] == 0.0
-
-
-def test_a_document_has_a_target_if_one_of_its_targets_is_known():
-    assert has_target(np.array([0.0, 0.0, 0.1]))
-    assert not has_target(np.zeros(3))
 
 
 @every_family
@@ -213,20 +181,6 @@ def test_a_word_that_no_topic_explains_is_harmless():
 # ---- the objective ----------------------------------------------------------------------------
 
 
-def kernel_objective(document: Document, gamma: np.ndarray, dtype=np.float64) -> float:
-    rows, weight = document.kernel_rows(dtype)
-    return document_objective(
-        rows,
-        weight,
-        document.n,
-        document.prior,
-        gamma,
-        for_kernels(document.family),
-        document.target,
-        local_work(document.n_topics, document.n + 3, dtype, len(document.target.coef)),
-    )
-
-
 def reference_objective(document: Document, gamma: np.ndarray) -> float:
     return reference.document_objective(
         document.rows,
@@ -244,14 +198,6 @@ def size_of_terms(document: Document, gamma: np.ndarray) -> float:
     return 1.0 + total * (1.0 + abs(np.log(total))) + abs(reference_objective(document, gamma))
 
 
-@given(documents())
-def test_objective_equals_reference(document: Document):
-    rng = np.random.default_rng(document.n)
-    for gamma in (document.start, document.start * rng.uniform(0.3, 3.0, document.n_topics)):
-        error = kernel_objective(document, gamma) - reference_objective(document, gamma)
-        assert abs(error) <= 1e-13 * size_of_terms(document, gamma)
-
-
 # ---- one document -----------------------------------------------------------------------------
 
 
@@ -267,7 +213,7 @@ def infer(document: Document, steps: int, tolerance: float = 0.0, dtype=np.float
         document.target,
         gamma,
         LocalBudget(steps, tolerance),
-        local_work(document.n_topics, document.n + 3, dtype, len(document.target.coef)),
+        local_work(document.n_topics, document.n + 3, len(document.target.coef), dtype),
     )
     return gamma, taken
 
@@ -316,29 +262,16 @@ def test_infer_document_equals_reference(group, supervised, data):
     st.integers(1, 15),
 )
 def test_objective_never_falls(document: Document, steps: int):
-    """Large coefficients, small noise, targets out of reach: damping or not, L(γ) must not fall."""
-    before = kernel_objective(document, document.start)
+    """Large coefficients, small noise, targets out of reach: L(γ) must not fall."""
+    before = reference_objective(document, document.start)
     gamma, _ = infer(document, steps)
-    after = kernel_objective(document, gamma)
+    after = reference_objective(document, gamma)
     assert np.all(gamma > 0.0)
     assert np.all(np.isfinite(gamma))
     # L is a difference of terms of this size: log Γ of millions, where counts are in the millions.
     total = 1.0 + document.start.sum() + document.weight.sum()
     rounding = 1e-14 * total * (1.0 + np.log(total))
     assert after >= before - 1e-9 * abs(before) - rounding
-
-
-@given(documents(supervised=False, largest_count=1e3))
-def test_fixed_point_without_target(document: Document):
-    """At convergence γ = α + Σ c m r, r at that γ."""
-    gamma, taken = infer(document, 20_000, tolerance=1e-12)
-    assume(taken < 20_000)
-    e = np.exp(reference.digamma(gamma))
-    expected = document.prior.copy()
-    if document.n:
-        expected = expected + document.weight @ reference.responsibilities(document.rows, e)
-    assert np.abs(gamma - expected).sum() <= 1e-9 * gamma.sum()
-    assert gamma.sum() == pytest.approx(document.prior.sum() + document.weight.sum(), rel=1e-9)
 
 
 @given(documents(supervised=True, largest_count=50.0, coef_scale=1.0, smallest_prior=0.3))
@@ -355,128 +288,24 @@ def test_stationary_point_with_target(document: Document):
 # ---- many documents ---------------------------------------------------------------------------
 
 
-@every_group
-@given(
-    data=st.data(),
-    lengths=st.lists(st.integers(0, 8), min_size=1, max_size=6),
-    n_words=st.integers(1, 12),
-    n_topics=st.integers(1, 6),
-    large=st.booleans(),
-    seed=st.integers(0, 2**32 - 1),
-)
-def test_infer_documents_statistics(group, data, lengths, n_words, n_topics, large, seed):
-    family = EXAMPLES[data.draw(st.sampled_from(group))]
-    rng = np.random.default_rng(seed)
-    case = random_corpus(rng, lengths, n_words, n_topics, family, large)
-    corpus = case.corpus
-    n_docs = len(lengths)
-    gamma = case.start.copy()
-    stats = local_stats(n_words, n_topics)
-    words = WordTable(case.table, case.multiplicity)
-    budget = LocalBudget(6, 1e-6)
-    compiled = for_kernels(family)
-    infer_documents(0, n_docs, corpus, words, case.prior, case.coef, compiled, gamma, budget, stats)
-    word_topic = np.zeros((n_words, n_topics))
-    evidence = np.zeros(n_words)
-    log_theta = np.zeros(n_topics)
-    parts = np.zeros(4)
-    whole = tokens = 0.0
-    for d in range(n_docs):
-        here = slice(corpus.indptr[d], corpus.indptr[d + 1])
-        doc_words, counts = corpus.indices[here], corpus.counts[here]
-        document = Document(
-            case.table[doc_words],
-            counts * case.multiplicity[doc_words],
-            case.prior,
-            case.start[d],
-            family,
-            case.local_target(d),
-        )
-        single, taken = infer(document, 6, 1e-6)
-        np.testing.assert_allclose(gamma[d], single, rtol=1e-9)
-        more = reference.document_statistics(doc_words, counts, case.table, case.prior, gamma[d])
-        times = corpus.doc_weight[d]
-        word_topic += times * more[0]
-        evidence += times * more[1]
-        log_theta += times * more[2]
-        parts[0] += times * case.multiplicity @ more[1]
-        parts[2] += times * reference.expected_log_likelihood(family, document.target, gamma[d])
-        parts[3] += taken
-        whole += times * reference_objective(document, gamma[d])
-        tokens += times * counts.sum()
-    scale = 1.0 + corpus.counts.sum() + abs(parts[2])
-    np.testing.assert_allclose(stats.word_topic, word_topic, rtol=1e-9, atol=1e-12 * scale)
-    np.testing.assert_allclose(stats.word_log_likelihood, evidence, rtol=1e-9, atol=1e-12 * scale)
-    np.testing.assert_allclose(stats.log_theta, log_theta, rtol=1e-9, atol=1e-12 * scale)
-    np.testing.assert_allclose(stats.parts[[0, 2, 3]], parts[[0, 2, 3]], rtol=1e-9, atol=1e-9)
-    # The first three parts are the objective, whatever the multiplicities.
-    assert stats.parts[:3].sum() == pytest.approx(whole, rel=1e-9, abs=1e-9 * scale)
-    # Every token is assigned once.
-    assert stats.word_topic.sum() == pytest.approx(tokens, rel=1e-12)
-
-
-@given(st.integers(0, 5), st.integers(0, 5), st.integers(0, 2**32 - 1))
-def test_infer_documents_works_on_a_range_and_adds(first, length, seed):
-    """Only documents first..last-1 are touched, and statistics are added to what is there."""
-    rng = np.random.default_rng(seed)
-    case = random_corpus(rng, [3, 0, 5, 1, 4, 2], 9, 3, Gaussian(1.0))
-    last = min(first + length, 6)
-    words = WordTable(case.table, case.multiplicity)
-    budget = LocalBudget(4, 0.0)
-    arguments = (case.corpus, words, case.prior, case.coef, for_kernels(case.family))
-
-    def run(*ranges):
-        gamma = case.start.copy()
-        stats = local_stats(9, 3)
-        for a, b in ranges:
-            infer_documents(a, b, *arguments, gamma, budget, stats)
-        return gamma, stats
-
-    gamma, _ = run((first, last))
-    assert np.array_equal(gamma[:first], case.start[:first])
-    assert np.array_equal(gamma[last:], case.start[last:])
-    whole_gamma, whole = run((0, 6))
-    assert np.array_equal(gamma[first:last], whole_gamma[first:last])
-    cut_gamma, cut = run((0, first), (first, last), (last, 6))
-    assert np.array_equal(cut_gamma, whole_gamma)
-    for mine, theirs in zip(cut, whole, strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=1e-12, atol=1e-12)
-
-
-def test_infer_documents_in_single_precision():
-    rng = np.random.default_rng(3)
-    case = random_corpus(rng, [40, 0, 25, 1] * 5, 60, 5, Gaussian(1.0))
-    family = for_kernels(case.family)
-    results = []
-    for dtype in (np.float64, np.float32):
-        gamma = case.start.copy()
-        stats = local_stats(60, 5)
-        words = WordTable(case.table.astype(dtype), case.multiplicity)
-        budget = LocalBudget(10, 0.0)
-        infer_documents(
-            0, 20, case.corpus, words, case.prior, case.coef, family, gamma, budget, stats
-        )
-        results.append((gamma, stats))
-    (gamma, stats), (gamma32, stats32) = results
-    np.testing.assert_allclose(gamma32, gamma, rtol=1e-4, atol=1e-4)
-    assert not np.array_equal(gamma32, gamma)
-    stats.parts[3] = stats32.parts[3] = 0.0  # the number of steps may differ
-    for mine, theirs in zip(stats32, stats, strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=1e-4, atol=1e-3)
-
-
 @pytest.mark.parametrize("n_topics", [1, 3, 9])
 def test_without_a_family_is_without_targets(n_topics):
     """`family` None leaves the targets' part out of the kernel, not out of the numbers."""
-    rng = np.random.default_rng(n_topics)
-    case = random_corpus(rng, [30, 0, 5, 1], 40, n_topics, Gaussian(1.0))
-    corpus = case.corpus._replace(target_weight=np.zeros_like(case.corpus.target_weight))
-    words = WordTable(case.table, case.multiplicity)
-    results = []
-    for family in (for_kernels(case.family), None):
-        gamma, stats = case.start.copy(), local_stats(40, n_topics)
+    case = models.draw_case(
+        n_topics, n_docs=4, n_words=40, n_topics=n_topics, supervised=False, n_covariates=1
+    )
+    state, gammas, every = case.state, [], []
+    corpus = LocalCorpus(*read_rows(case.problem.corpus.counts, 0, 4), *case.problem.given(state))
+    words = WordTable(np.ascontiguousarray(state.topic_word), state.inclusion)
+    for family in (for_kernels(state.family), None):
+        gamma = case.gamma.copy()
+        stats = LocalStats(np.zeros((40, n_topics)), np.zeros(40), np.zeros(n_topics), np.zeros(4))
         budget = LocalBudget(4, 0.0)
-        infer_documents(0, 4, corpus, words, case.prior, case.coef, family, gamma, budget, stats)
-        results.append((gamma, *stats))
-    for mine, theirs in zip(*results, strict=True):
+        infer_documents(
+            corpus, words, state.doc_topic_prior, state.coef_rows, family, gamma, budget, stats
+        )
+        gammas.append(gamma)
+        every.append(stats)
+    np.testing.assert_allclose(*gammas, rtol=1e-13)
+    for mine, theirs in zip(*every, strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-13, atol=1e-13)

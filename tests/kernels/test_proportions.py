@@ -1,35 +1,19 @@
-"""MAP topic mixes by Newton, against the long fixed point and a generic optimiser."""
+"""Topic proportions by Newton's method, against the fixed point run to the end."""
 
 import kernel_twins as reference
 import numpy as np
 import pytest
-import scipy.optimize
 from hypothesis import given
 from hypothesis import strategies as st
-from kernel_cases import (
-    Document,
-    documents,
-    entry,
-    numerical_gradient,
-    random_rows,
-    room_for_mixes,
-)
-from scipy.special import softmax
+from kernel_cases import Document, documents, entry, random_rows
 
 from topicfocus.counts import Rows
-from topicfocus.kernels.constrained import many_topics, map_documents
-from topicfocus.kernels.curvature import (
-    factorise,
-    scaled_curvature,
-    solve_factorised,
-    words_to_solve,
-)
+from topicfocus.kernels.constrained import map_documents
+from topicfocus.kernels.curvature import FEW_TOPICS, newton_work, words_to_solve
 from topicfocus.kernels.local import LocalBudget, WordTable
-from topicfocus.kernels.proportions import log_posterior, map_document
+from topicfocus.kernels.proportions import map_document
 
-factorise, solve_factorised = entry(factorise), entry(solve_factorised)
-scaled_curvature, words_to_solve = entry(scaled_curvature), entry(words_to_solve)
-map_document, log_posterior = entry(map_document), entry(log_posterior)
+map_document, words_to_solve = entry(map_document), entry(words_to_solve)
 
 BUDGET = LocalBudget(50, 1e-8)
 
@@ -39,9 +23,9 @@ mix_documents = documents(supervised=False, largest_count=1e4)
 def solve(document: Document, start=None, budget=BUDGET):
     rows, weight = document.kernel_rows()
     theta = document.prior / document.prior.sum() if start is None else start.copy()
-    work = room_for_mixes(document.n_topics, document.n + 3)
+    work = newton_work(document.n_topics, document.n + 3)
     over = None
-    if many_topics(document.n_topics):
+    if document.n_topics >= FEW_TOPICS:
         over = words_to_solve(rows, weight, document.n, document.prior, work.by_word)
     steps = map_document(rows, weight, document.n, document.prior, theta, budget, over, work)
     return theta, steps
@@ -55,47 +39,6 @@ def kkt_residual(document: Document, theta: np.ndarray) -> float:
     return float(np.abs(new / new.sum() - theta).max())
 
 
-@given(mix_documents)
-def test_value_and_derivatives(document: Document):
-    """f(θ) as in the reference; θ∘∇f and θθᵀ∘∇²f as numerical derivatives of the reference."""
-    rng = np.random.default_rng(document.n)
-    theta = rng.dirichlet(np.full(document.n_topics, 5.0)) + 0.01
-    theta /= theta.sum()
-    rows, weight = document.kernel_rows()
-    work = room_for_mixes(document.n_topics, document.n + 3)
-    size = 1.0 + document.weight.sum() + document.prior.sum()
-    value = log_posterior(rows, weight, document.n, document.prior, theta, work)
-    expected = reference.log_posterior(document.rows, document.weight, document.prior, theta)
-    assert abs(value - expected) <= 1e-12 * size
-    scratch = (work.norm, work.bend, work.middle, work.gradient, work.matrix)
-    scaled_curvature(rows, weight, document.n, document.prior, theta, *scratch)
-
-    def function(x):
-        return reference.log_posterior(
-            document.rows, document.weight, document.prior, theta * (1 + x)
-        )
-
-    origin = np.zeros(document.n_topics)
-    gradient = numerical_gradient(function, origin, 1e-3)
-    n_topics = document.n_topics
-    found = work.gradient[:n_topics]
-    np.testing.assert_allclose(found, gradient, rtol=1e-6, atol=1e-8 * size)
-
-    def slope(x):
-        at = theta * (1 + x)
-        ratio = document.rows / (document.rows @ at)[:, None]
-        return theta * (document.weight @ ratio + document.prior / at)
-
-    lower = np.tril(work.matrix[:, :n_topics])
-    matrix = lower + np.tril(lower, -1).T
-    h = 1e-4
-    for k in range(document.n_topics):
-        step = np.zeros(document.n_topics)
-        step[k] = h
-        column = (slope(step) - slope(-step)) / (2 * h)
-        np.testing.assert_allclose(-matrix[k], column, rtol=1e-5, atol=1e-6 * size)
-
-
 @given(documents(supervised=False, largest_count=100.0, smallest_prior=0.2, most_topics=6))
 def test_equals_the_long_fixed_point(document: Document):
     theta, _ = solve(document)
@@ -105,33 +48,6 @@ def test_equals_the_long_fixed_point(document: Document):
     here = reference.log_posterior(document.rows, document.weight, document.prior, theta)
     there = reference.log_posterior(document.rows, document.weight, document.prior, expected)
     assert here >= there - 1e-12 * (1.0 + abs(there))
-
-
-@given(documents(supervised=False, largest_count=1e3, most_topics=6))
-def test_equals_a_generic_optimiser(document: Document):
-    """BFGS in the softmax basis knows nothing of the problem."""
-    theta, _ = solve(document)
-    size = document.weight.sum() + document.prior.sum()
-
-    def cost(logits):
-        mix = softmax(logits)
-        value = reference.log_posterior(document.rows, document.weight, document.prior, mix)
-        slope = document.prior.copy()
-        if document.n:
-            slope += document.weight @ reference.responsibilities(document.rows, mix)
-        return -value / size, (size * mix - slope) / size
-
-    found = scipy.optimize.minimize(
-        cost,
-        np.log(document.prior / document.prior.sum()),
-        jac=True,
-        method="BFGS",
-        options={"gtol": 1e-9, "maxiter": 2000},
-    )
-    expected = softmax(found.x)
-    np.testing.assert_allclose(theta, expected, atol=1e-5)
-    best, _ = cost(np.log(theta))
-    assert best <= found.fun + 1e-13 * (1.0 + abs(found.fun))
 
 
 larger_documents = documents(supervised=False, largest_count=100.0, least_topics=12, most_topics=40)

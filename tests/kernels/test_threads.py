@@ -6,16 +6,14 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 
+import models
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_cases import EXAMPLES, random_corpus, run_script
-from scipy.sparse import csr_matrix
+from kernel_cases import run_script
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from topicfocus.corpus import Corpus
-from topicfocus.families import Bernoulli, Gaussian
-from topicfocus.joint.settings import Hyperparameters
 from topicfocus.joint.statistics import collect
 from topicfocus.kernels.threads import (
     MOST_CHUNKS,
@@ -24,9 +22,9 @@ from topicfocus.kernels.threads import (
     clear,
     map_in_order,
     n_threads,
+    one_blas_thread,
     run_chunks,
 )
-from topicfocus.model import ModelState, Problem
 from topicfocus.proportions import topic_proportions
 
 # ---- chunks -----------------------------------------------------------------------------------
@@ -131,47 +129,47 @@ def test_errors_reach_the_caller(n_jobs):
     assert run_chunks(lambda a, b, out: None, range(6), list, lambda a, b: None, n_jobs) == []
 
 
+# ---- BLAS --------------------------------------------------------------------------------------
+
+
+def test_blas_has_one_thread_while_a_model_is_trained():
+    """Then as many as before, also after an error; another thread changes nothing."""
+
+    def threads():
+        return {lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"}
+
+    def elsewhere():
+        with one_blas_thread():
+            return threads()
+
+    with threadpool_limits(3, user_api="blas"), ThreadPoolExecutor(1) as other:
+        with one_blas_thread():
+            with one_blas_thread():
+                assert threads() == {1}
+            assert threads() == {1}
+        assert threads() == {3}
+        with pytest.raises(ZeroDivisionError), one_blas_thread():
+            1 / 0  # noqa: B018
+        assert threads() == {3}
+        assert other.submit(elsewhere).result() == {3}
+
+
 # ---- statistics -------------------------------------------------------------------------------
 
-N_DOCS, N_WORDS, N_TOPICS = 1500, 700, 5
+N_WORDS = 700
 
 
-def large_problem(family):
-    """Enough nonzero counts for four chunks; to draw them takes longer than to work on them."""
-    rng = np.random.default_rng(9)
-    case = random_corpus(rng, list(rng.integers(0, 80, size=N_DOCS)), N_WORDS, N_TOPICS, family)
-    counts = csr_matrix(
-        (case.corpus.counts, case.corpus.indices, case.corpus.indptr), shape=(N_DOCS, N_WORDS)
+def large_case(family):
+    """Enough nonzero counts for four chunks."""
+    return models.draw_case(
+        9, family, n_docs=1500, n_words=N_WORDS, n_topics=5, mean_count=0.06, n_covariates=1
     )
-    corpus = Corpus(counts, np.array([f"w{v}" for v in range(N_WORDS)]))
-    local = case.corpus
-    problem = Problem(
-        corpus,
-        local.target,
-        local.target_weight,
-        1,
-        offset=local.offset,
-        doc_weight=local.doc_weight,
-    )
-    background = rng.dirichlet(np.ones(N_WORDS))
-    state = ModelState(
-        case.table / case.table.sum(axis=0),
-        case.multiplicity,
-        background,
-        case.coef.T if len(case.coef) > 1 else case.coef[0],
-        family,
-        case.prior,
-    )
-    return problem, state, case.start
 
 
 def statistics_of(case, n_jobs, dtype=np.float64):
-    problem, state, start = case
-    gamma = start.copy()
-    hyper = Hyperparameters(n_topics=N_TOPICS)
-    problem = replace(problem, n_jobs=n_jobs)
-    stats = collect(problem, state, hyper, gamma, max_steps=5, dtype=dtype)
-    return gamma, stats
+    gamma = case.gamma.copy()
+    problem = replace(case.problem, n_jobs=n_jobs)
+    return gamma, collect(problem, case.state, case.hyper, gamma, max_steps=5, dtype=dtype)
 
 
 def assert_identical(one, other):
@@ -182,30 +180,27 @@ def assert_identical(one, other):
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize(
-    "family",
-    [Gaussian(1.0), Bernoulli(), EXAMPLES["several"]],
-    ids=["gaussian", "bernoulli", "several"],
-)
+@pytest.mark.parametrize("family", models.FEW)
 def test_statistics_are_bit_identical_for_every_thread_count(family, dtype):
-    case = large_problem(family)
-    assert len(chunk_bounds(case[0].corpus.counts.indptr, N_WORDS)) - 1 >= 4
+    case = large_case(family)
+    assert len(chunk_bounds(case.problem.corpus.counts.indptr, N_WORDS)) - 1 >= 4
     one = statistics_of(case, 1, dtype)
     for n_jobs in (2, 3, 5, None):
         assert_identical(statistics_of(case, n_jobs, dtype), one)
 
 
 def test_mixes_are_bit_identical_for_every_thread_count():
-    problem, state, _ = large_problem(Gaussian(1.0))
-    one = topic_proportions(problem.corpus, state, n_jobs=1)
+    case = large_case("gaussian")
+    corpus, state = case.problem.corpus, case.state
+    one = topic_proportions(corpus, state, n_jobs=1)
     np.testing.assert_allclose(one.sum(axis=1), 1.0, rtol=1e-12)
     for n_jobs in (2, 3, 5):
-        assert np.array_equal(topic_proportions(problem.corpus, state, n_jobs=n_jobs), one)
+        assert np.array_equal(topic_proportions(corpus, state, n_jobs=n_jobs), one)
 
 
 def test_several_threads_may_call_at_once():
     """As a Dask worker does: all share the pools, none waits for ever, results as if alone."""
-    case = large_problem(Gaussian(1.0))
+    case = large_case("gaussian")
     expected = {n_jobs: statistics_of(case, n_jobs) for n_jobs in (1, 2, 3)}
     with ThreadPoolExecutor(4) as callers:
         jobs = [
@@ -222,12 +217,13 @@ FORK = """
 import os, signal
 import numpy as np
 from topicfocus.kernels import threads
-from topicfocus.kernels.special import apply_elementwise
+from topicfocus.kernels.uncollapsed import log_softmax_columns
 
 x = np.linspace(0.5, 9.0, 64)
 
 def work(first, last, out):
-    out[first:last] = apply_elementwise(x[first:last], 0)
+    column, p = x[first:last, None], np.empty((last - first, 1))
+    log_softmax_columns(column, out[first:last, None], p)
 
 def add(total, other):
     total += other

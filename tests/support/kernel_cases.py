@@ -22,9 +22,7 @@ from topicfocus.families import (
     Poisson,
 )
 from topicfocus.kernels.compile import kernel
-from topicfocus.kernels.curvature import newton_work
-from topicfocus.kernels.local import LocalCorpus, LocalStats, LocalWork
-from topicfocus.kernels.target_terms import LocalTarget
+from topicfocus.kernels.local import LocalTarget
 
 
 def entry(helper: Any) -> Any:
@@ -32,7 +30,6 @@ def entry(helper: Any) -> Any:
     return kernel(getattr(helper, "py_func", helper))
 
 
-newton_work = entry(newton_work)
 #: The directory that `import topicfocus` finds the package in.
 SOURCE_ROOT = Path(topicfocus.__file__).resolve().parents[1]
 
@@ -164,86 +161,6 @@ def documents(
     family = Gaussian(noise) if name == "gaussian" else EXAMPLES[name]
     target = random_local_target(rng, family, n_topics, scale, target_weight)
     return Document(rows, weight, prior, start, family, target)
-
-
-@dataclass(frozen=True)
-class Documents:
-    """A small corpus with everything that `infer_documents` asks for."""
-
-    corpus: LocalCorpus
-    table: np.ndarray
-    multiplicity: np.ndarray
-    prior: np.ndarray
-    coef: np.ndarray
-    family: Any
-    start: np.ndarray
-
-    def local_target(self, d: int) -> LocalTarget:
-        corpus = self.corpus
-        return LocalTarget(corpus.target[d], corpus.target_weight[d], corpus.offset[d], self.coef)
-
-
-def random_corpus(
-    rng: np.random.Generator,
-    lengths: list[int],
-    n_words: int,
-    n_topics: int,
-    family: Any,
-    large: bool = False,
-) -> Documents:
-    """Documents with `lengths` distinct words each (0: empty), two targets in three known.
-
-    They have offsets, and weights of which some are zero.
-    """
-    lengths = [min(length, n_words) for length in lengths]
-    words = [np.sort(rng.choice(n_words, size=length, replace=False)) for length in lengths]
-    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    indices = np.concatenate([*words, np.empty(0, dtype=int)]).astype(np.int32)
-    counts = np.floor(rng.exponential(500.0 if large else 1.0, size=len(indices))) + 1.0
-    n_docs = len(lengths)
-    width = family.n_predictors
-    coef = rng.normal(size=(width, n_topics))
-    target = np.array([random_target(rng, family) for _ in range(n_docs)])
-    weight = rng.uniform(0.5, 2.0, size=target.shape) * (rng.random(target.shape) < 0.7)
-    offset = 0.5 * rng.normal(size=(n_docs, width))
-    doc_weight = rng.choice([1.0, 1.0, 0.0, 2.5], size=n_docs)
-    prior = rng.uniform(0.3, 1.5, size=n_topics)
-    mean = counts.sum() / max(n_docs, 1) / n_topics
-    return Documents(
-        LocalCorpus(indptr, indices, counts, target, weight, offset, doc_weight),
-        random_rows(rng, n_words, n_topics, 0.2),
-        rng.uniform(0.05, 1.0, size=n_words),
-        prior,
-        coef,
-        family,
-        np.tile(prior + mean, (n_docs, 1)),
-    )
-
-
-def local_work(n_topics: int, longest: int, dtype=np.float64, n_predictors: int = 1) -> LocalWork:
-    return LocalWork(
-        np.empty(n_topics, dtype=dtype),
-        np.empty(longest, dtype=dtype),
-        np.empty(n_topics),
-        np.empty(longest),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty(n_topics),
-        np.empty(longest, dtype=np.int64),
-        np.empty((4, n_predictors)),
-    )
-
-
-def local_stats(n_words: int, n_topics: int) -> LocalStats:
-    return LocalStats(
-        np.zeros((n_words, n_topics)), np.zeros(n_words), np.zeros(n_topics), np.zeros(4)
-    )
-
-
-@kernel
-def room_for_mixes(n_topics, longest):
-    """`newton_work` as other kernels call it: its own entry point takes three times as long."""
-    return newton_work(n_topics, longest)
 
 
 def numerical_gradient(function, x: np.ndarray, step: float = 1e-5) -> np.ndarray:

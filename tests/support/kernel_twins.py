@@ -6,10 +6,10 @@ Each function is what a kernel is compared with, and the simplest statement of w
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import digamma, entr, gammaln, log_softmax, logit, polygamma
+from scipy.special import digamma, gammaln, log_softmax, polygamma
 
 from topicfocus.families.base import row_expectation
-from topicfocus.kernels.target_terms import LocalTarget
+from topicfocus.kernels.local import LocalTarget
 
 
 def responsibilities(rows: np.ndarray, e: np.ndarray) -> np.ndarray:
@@ -93,19 +93,6 @@ def infer_document(
     return gamma
 
 
-def document_statistics(
-    words, counts, table, prior, concentration
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(c r by word and topic, c log Σ W e by word, E[log θ]) of one document, all words."""
-    log_theta = digamma(concentration) - digamma(concentration.sum())
-    e = np.exp(log_theta)
-    word_topic = np.zeros_like(table, dtype=float)
-    evidence = np.zeros(len(table))
-    word_topic[words] = counts[:, None] * responsibilities(table[words], e)
-    evidence[words] = counts * np.log(table[words] @ e)
-    return word_topic, evidence, log_theta
-
-
 def log_posterior(rows, weight, prior, theta) -> float:
     """Σ_v c m log(W_v·θ) + Σ_k a_k log θ_k."""
     return float(np.sum(weight * np.log(rows @ theta)) + np.sum(prior * np.log(theta)))
@@ -159,22 +146,6 @@ def uncollapsed_gradients(
     if np.any(target.weight > 0):
         d_gamma = d_gamma + target_gradient(family, target, gamma)
     return d_logits, d_gamma, assigned
-
-
-def channel_gradients(
-    word_topic, word_count, topic_logits, inclusion, background_logits, prior
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """Gradients in the logits of topics, background and inclusion, and the switches' bound."""
-    n, phi = word_count, inclusion
-    log_topics, log_background = log_softmax(topic_logits, axis=0), log_softmax(background_logits)
-    inside, outside = phi[:, None] * word_topic, (1 - phi) * n
-    d_topics = inside - np.exp(log_topics) * inside.sum(axis=0)
-    d_background = outside - np.exp(log_background) * outside.sum()
-    score = np.sum(word_topic * log_topics, axis=1)
-    score = score + n * (logit(prior) - log_background - logit(phi))
-    switches = phi * np.log(prior) + (1 - phi) * np.log(1 - prior) + entr(phi) + entr(1 - phi)
-    value = float(np.sum(n * (switches + (1 - phi) * log_background)))
-    return d_topics, d_background, phi * (1 - phi) * score, value
 
 
 def adam(value, gradients, rate=0.025, epsilon=1e-8) -> np.ndarray:

@@ -82,9 +82,9 @@ def warm() -> None:
 def warm_once(part: int) -> None:
     """Run a part unless it was run for these sources; waits for another process that runs it."""
     from topicfocus.kernels.compile import source_hash
-    from topicfocus.kernels.local import infer_documents
+    from topicfocus.kernels.products import add_rows
 
-    done = Path(infer_documents.stats.cache_path) / f"warm.{part}.{source_hash()}"
+    done = Path(add_rows.stats.cache_path) / f"warm.{part}.{source_hash()}"
     done.parent.mkdir(parents=True, exist_ok=True)
     with open(f"{done}.lock", "w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -7,16 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from topicfocus.corpus import make_corpus
-from topicfocus.datasets import make_pfslda
 from topicfocus.families import Bernoulli
-from topicfocus.joint import CoordinateSolver, run
 from topicfocus.joint.bounds import bound_terms, total
-from topicfocus.joint.initialize import perturbed_start
 from topicfocus.joint.likelihood import exact_log_likelihood
-from topicfocus.joint.settings import Hyperparameters
 from topicfocus.joint.statistics import collect
-from topicfocus.model import make_problem
 
 TINY = 1e-9  # rounding, of numbers of size ten
 
@@ -41,30 +35,15 @@ def test_elbo_is_below_the_likelihood_of_the_words(case):
     assert np.all(anywhere <= optimal + TINY)
 
 
-@settings(deadline=None, max_examples=40, derandomize=True)
+@settings(deadline=None, max_examples=80, derandomize=True)
 @given(
-    models.cases(families=["gaussian"], supervised=True, n_topics=(2, 2), max_docs=3, max_count=3)
+    models.cases(families=models.BOUNDED, supervised=True, n_topics=(2, 2), max_docs=3, max_count=3)
 )
-def test_elbo_is_below_the_likelihood_of_words_and_real_target(case):
-    """E_q[log p(y)] is exact for a Gaussian target, so this is an inequality without conditions."""
-    exact = exact_log_likelihood(case.problem, case.state, case.hyper)
-    optimal, _ = at_optimum(case)
-    assert np.all(total(bound_terms(*case)) <= exact + TINY)
-    assert np.all(optimal <= exact + TINY)
+def test_elbo_is_below_the_likelihood_of_words_and_target(case):
+    """E_q[log p(y)] is exact for a Gaussian target and a lower bound for labels.
 
-
-@settings(deadline=None, max_examples=60, derandomize=True)
-@given(
-    models.cases(
-        families=[name for name in models.BOUNDED if name != "gaussian"],
-        supervised=True,
-        n_topics=(2, 2),
-        max_docs=3,
-        max_count=3,
-    )
-)
-def test_elbo_is_below_the_likelihood_of_words_and_label(case):
-    """E_q[log p(y)] is a lower bound (Jaakkola and Jordan; Böhning). Not so for Poisson targets."""
+    (Jaakkola and Jordan; Böhning.) It is neither for Poisson targets.
+    """
     exact = exact_log_likelihood(case.problem, case.state, case.hyper)
     optimal, _ = at_optimum(case)
     assert np.all(total(bound_terms(*case)) <= exact + TINY)
@@ -89,31 +68,6 @@ def test_the_bernoulli_term_is_a_bound_where_an_expansion_is_not():
     expansion = Bernoulli().log_likelihood(1.0, mean) + 0.5 * second * variance
     assert expansion > exact + 2.0
     assert term <= exact
-
-
-def test_a_bernoulli_fit_ends_where_its_bound_is_honest():
-    data = make_pfslda(
-        n_docs=400,
-        doc_length=60,
-        n_topics=3,
-        n_relevant=30,
-        n_irrelevant=20,
-        family="bernoulli",
-        random_state=0,
-    )
-    problem = make_problem(make_corpus(data.counts), data.target, n_jobs=1)
-    hyper = Hyperparameters(n_topics=3, inclusion_prior=0.25, bound="tight")
-    rng = np.random.default_rng(1)
-    start = perturbed_start(problem, hyper, Bernoulli(), np.ones(3), rng)
-    model = run(CoordinateSolver(), problem, hyper, start, rng, max_epochs=40, tol=0.0).model
-    gamma = np.ones((400, 3))
-    collect(problem, model, hyper, gamma, max_steps=50)
-    claimed = bound_terms(problem, model, hyper, gamma)["log_p_y"].sum()
-    predictor = np.array([rng.dirichlet(g, 2000) @ model.coef for g in gamma])
-    y = problem.target[:, None]
-    actual = np.mean(y * predictor - np.logaddexp(0, predictor), axis=1).sum()
-    assert np.abs(model.coef).max() < 20  # the truth: -4, 0, 4
-    assert claimed <= actual + 0.1 * abs(actual)
 
 
 @settings(deadline=None, max_examples=40, derandomize=True)

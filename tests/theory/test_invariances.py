@@ -8,8 +8,6 @@ import pytest
 
 from topicfocus.corpus import make_corpus
 from topicfocus.joint import CoordinateSolver, run
-from topicfocus.joint.bounds import bound_terms
-from topicfocus.joint.likelihood import exact_log_likelihood
 
 CUT = CoordinateSolver(selection="sort_and_cut", burn_in=3, anneal=4, settle=2)
 CASES = [
@@ -101,28 +99,6 @@ def test_words_have_no_order(solver, bound, selects):
     for name in ("topic_word", "inclusion", "background"):
         assert_close(getattr(b.model, name), getattr(a.model, name)[order])
     assert_close(b.model.coef, a.model.coef)
-
-
-@pytest.mark.parametrize("bound", models.BOUNDS)
-@every_family
-def test_every_term_of_the_bound_is_free_of_topic_names(bound, family):
-    case = models.draw_case(3, family, bound)
-    order = np.array([1, 2, 0])
-    renamed = case._replace(state=rename_topics(case.state, order), gamma=case.gamma[:, order])
-    a, b = bound_terms(*case), bound_terms(*renamed)
-    for name in a:
-        np.testing.assert_allclose(b[name], a[name], rtol=1e-12, err_msg=name)
-
-
-@every_family
-def test_the_exact_likelihood_is_free_of_topic_names(family):
-    case = models.draw_case(4, family, n_topics=2, n_docs=3)
-    renamed = rename_topics(case.state, np.array([1, 0]))
-    np.testing.assert_allclose(
-        exact_log_likelihood(case.problem, renamed, case.hyper),
-        exact_log_likelihood(case.problem, case.state, case.hyper),
-        rtol=1e-11,
-    )
 
 
 @every_solver

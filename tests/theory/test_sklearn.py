@@ -42,8 +42,6 @@ def e_step(corpus, components, gamma, prior, steps):
     )
     counts, n_docs = corpus.counts, corpus.n_docs
     infer_documents(
-        0,
-        n_docs,
         LocalCorpus(
             counts.indptr,
             counts.indices,

@@ -17,7 +17,7 @@ from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.focused.refit import variance_parts
 from topicfocus.glm import Column, deviance, level, level_beside, target_columns
-from topicfocus.kernels.blas import one_blas_thread
+from topicfocus.kernels.threads import one_blas_thread
 from topicfocus.remainder import (
     Completeness,
     Path,

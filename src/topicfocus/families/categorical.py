@@ -93,8 +93,7 @@ class Categorical(_Parameters, Family):
         return softmax(predictor, axis=-1)
 
     def information(self, predictor):
-        p = softmax(predictor, axis=-1)
+        p = self.mean(predictor)
         return p * (1 - p)
 
-    def probabilities(self, predictor):
-        return softmax(predictor, axis=-1)
+    probabilities = mean

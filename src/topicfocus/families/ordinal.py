@@ -59,24 +59,13 @@ class Ordinal(_Parameters, Family):
     def derivatives(self, target, predictor):
         # By the factorisation above, ℓ' = -(1 - p_a) + p_b: logistic at each finite end.
         level = int(target)
-        last = self.thresholds.shape[0]
-        first = 0.0
-        second = 0.0
-        third = 0.0
-        if level < last:
-            x = self.thresholds[level] - predictor
+        first, second, third = 0.0, 0.0, 0.0
+        for end in range(max(level - 1, 0), min(level + 1, self.thresholds.shape[0])):
+            x = self.thresholds[end] - predictor
             small = math.exp(-abs(x))
             p = 1.0 / (1.0 + small) if x >= 0.0 else small / (1.0 + small)
             q = small / (1.0 + small) if x >= 0.0 else 1.0 / (1.0 + small)
-            first -= q
-            second -= p * q
-            third += p * q * (q - p)
-        if level > 0:
-            x = self.thresholds[level - 1] - predictor
-            small = math.exp(-abs(x))
-            p = 1.0 / (1.0 + small) if x >= 0.0 else small / (1.0 + small)
-            q = small / (1.0 + small) if x >= 0.0 else 1.0 / (1.0 + small)
-            first += p
+            first += p if end < level else -q
             second -= p * q
             third += p * q * (q - p)
         return first, second, third

@@ -49,7 +49,7 @@ from topicfocus.focused.settings import FocusSettings, SharedStages
 from topicfocus.focused.subjects import Subjects, subjects_of
 from topicfocus.focused.word_statistics import Past
 from topicfocus.joint.solver import Progress, StepInfo
-from topicfocus.kernels.blas import one_blas_thread
+from topicfocus.kernels.threads import one_blas_thread
 from topicfocus.model import ModelState, Problem
 from topicfocus.proportions import topic_proportions
 

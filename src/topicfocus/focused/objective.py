@@ -17,7 +17,6 @@ from topicfocus.families import for_kernels
 from topicfocus.kernels.constrained import (
     ConstrainedStats,
     constrained_documents,
-    many_topics,
 )
 from topicfocus.kernels.local import LocalBudget, LocalCorpus
 from topicfocus.model import ModelState, Problem
@@ -98,8 +97,4 @@ def _documents(
 ) -> None:
     table, prior, coef, family, budget = shared
     corpus, (theta, slope) = LocalCorpus(*rows, *given), changed
-    many = many_topics(len(prior))
-    constrained_documents(
-        True, 0, rows.n_docs, corpus, table, prior, coef, family, theta, slope, budget, many,
-        total,
-    )  # fmt: skip
+    constrained_documents(True, corpus, table, prior, coef, family, theta, slope, budget, total)

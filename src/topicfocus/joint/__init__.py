@@ -2,8 +2,8 @@
 
 One likelihood has words and targets, and the topic proportions of a document depend on both during
 training. `settings` has the hyperparameters, `bounds` the terms of the ELBO, `updates` the
-closed-form updates, `coefficients` those of η, `statistics` the sums over documents, `selection`
-the word switches of the tight bound, `likelihood` the exact likelihood. The solvers are
+updates, `coefficients` those of η, `statistics` the sums over documents, `likelihood` the exact
+likelihood. The solvers are
 `coordinate` (coordinate ascent), `stochastic` (minibatches) and `gradient` (the algorithm of the
 authors), which `solver.run` runs; `online` learns from batches.
 """

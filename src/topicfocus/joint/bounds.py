@@ -12,11 +12,12 @@ from __future__ import annotations
 from functools import partial
 
 import numpy as np
-from scipy.special import digamma, entr, gammaln, xlog1py, xlogy
+from scipy.special import digamma, gammaln
 
 from topicfocus.counts import in_memory
 from topicfocus.families import for_kernels
 from topicfocus.joint.settings import Hyperparameters
+from topicfocus.joint.statistics import switch_terms
 from topicfocus.kernels.likelihood import expectation_rows, in_blocks
 from topicfocus.model import ModelState, Problem
 from topicfocus.proportions import possible_words, responsibilities, word_weights
@@ -52,8 +53,11 @@ def bound_terms(
         + np.sum((gamma - 1) * log_theta, axis=1),
         "log_p_y": _target_term(problem, state, gamma, total_gamma),
     }
-    terms.update(_switch_terms(problem, state, hyper))
     terms.update(_word_terms(problem, state, hyper, gamma, total_gamma, log_theta))
+    counts = in_memory(problem.corpus.counts)
+    switches = {name: counts @ term for name, term in switch_terms(state, hyper).items()}
+    terms["log_p_w"] += switches.pop("background")
+    terms.update(switches)
     return {name: terms[name] for name in TERMS}
 
 
@@ -68,19 +72,6 @@ def _target_term(problem, state, gamma, total_gamma) -> np.ndarray:
     mu += problem.offsets(state)
     rows = partial(expectation_rows, for_kernels(state.family))
     return in_blocks(rows, problem.targets, problem.target_weights, mu, nu)[0]
-
-
-def _switch_terms(problem, state, hyper) -> dict[str, np.ndarray]:
-    counts = in_memory(problem.corpus.counts)
-    if not hyper.selects:
-        zeros = np.zeros(problem.n_docs)
-        return {"log_p_xi": zeros, "log_q_xi": zeros.copy()}
-    phi, p = state.inclusion, hyper.inclusion_prior
-    possible = possible_words(state)
-    return {
-        "log_p_xi": counts @ (possible * (phi * np.log(p) + xlog1py(1 - phi, -p))),
-        "log_q_xi": -(counts @ (possible * (entr(phi) + entr(1 - phi)))),
-    }
 
 
 def _word_terms(problem, state, hyper, gamma, total_gamma, log_theta) -> dict:
@@ -113,8 +104,4 @@ def _word_terms(problem, state, hyper, gamma, total_gamma, log_theta) -> dict:
             outside = (block.count * possible[word] - relevant) * spread[doc]
             add("log_p_z", outside)
             add("log_q_z", outside)
-    if hyper.selects:
-        # A product with `possible` would be NaN for a word in neither channel (0·log 0).
-        background = np.where(possible, state.background, 1.0)
-        out["log_p_w"] += counts @ xlogy(1 - phi, background)
     return out

@@ -31,6 +31,9 @@ class CoefGradient:
     covariates: np.ndarray
     free: np.ndarray
 
+    def scale(self, factor: float) -> CoefGradient:
+        return CoefGradient(self.coef * factor, self.covariates * factor, self.free * factor)
+
 
 def penalty_of(state: ModelState, penalty: float) -> float:
     """½·penalty·(|η|² + |ζ|²)."""
@@ -77,26 +80,7 @@ class TargetMoments:
         mu, nu = self.predictor(coef)
         return float(self._rows(family, mu, nu)[0].sum())
 
-    def derivatives(self, family: Any, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """∇Q and, for each predictor, a positive semi-definite approximation of -∇²Q.
-
-        Exact for Gaussian targets, otherwise the curvature of a quadratic lower bound of Q.
-        """
-        gradient, bend, spread = self._slopes(family, coef)
-        size = self.design.shape[1]
-        curvature = np.empty((coef.shape[1], size, size))
-        k = self.n_topics
-        for l in range(coef.shape[1]):
-            curvature[l] = self.design.T @ (self.design * -bend[:, l : l + 1])
-            curvature[l, :k, :k] += self.mean.T @ (self.mean * spread[:, l : l + 1])
-            curvature[l, :k, :k] -= np.diag(self.mean.T @ spread[:, l])
-        return gradient, curvature
-
-    def gradient(self, family: Any, coef: np.ndarray) -> np.ndarray:
-        """∇Q."""
-        return self._slopes(family, coef)[0]
-
-    def _slopes(self, family: Any, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def gradient(self, family: Any, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """∇Q and the two factors of its curvature, documents x predictors."""
         mu, nu = self.predictor(coef)
         _, slope, by_variance = self._rows(family, mu, nu)
@@ -110,6 +94,16 @@ class TargetMoments:
         gradient[: self.n_topics] += eta * (self.mean.T @ spread)
         gradient[: self.n_topics] -= self.mean.T @ (spread * (self.mean @ eta))
         return gradient, bend, spread
+
+    def curvature(self, bend: np.ndarray, spread: np.ndarray) -> np.ndarray:
+        """A positive semi-definite approximation of -∇²Q for one predictor, from its factors.
+
+        Exact for Gaussian targets, otherwise the curvature of a quadratic lower bound of Q.
+        """
+        k = self.n_topics
+        out = self.design.T @ (self.design * -bend[:, None])
+        out[:k, :k] += self.mean.T @ (self.mean * spread[:, None]) - np.diag(self.mean.T @ spread)
+        return out
 
 
 def stacked(state: ModelState, n_covariates: int) -> np.ndarray:
@@ -136,7 +130,7 @@ def coef_gradient(problem: Problem, state: ModelState, concentration: np.ndarray
         )
     moments = TargetMoments(problem, concentration)
     coef = stacked(state, n_covariates)
-    gradient = moments.gradient(state.family, coef)
+    gradient, _, _ = moments.gradient(state.family, coef)
     mu, nu = moments.predictor(coef)
     return CoefGradient(
         gradient[: state.n_topics].reshape(state.coef.shape),
@@ -159,13 +153,14 @@ def update_coef(
     coef = stacked(state, n_covariates)
     value = moments.value(state.family, coef) - 0.5 * penalty * np.sum(coef * coef)
     for _ in range(_NEWTON_STEPS):
-        gradient, curvature = moments.derivatives(state.family, coef)
-        gradient = gradient - penalty * coef
+        gradient, bend, spread = moments.gradient(state.family, coef)
+        gradient -= penalty * coef
         step = np.empty_like(coef)
         for l in range(coef.shape[1]):
+            curvature = moments.curvature(bend[:, l], spread[:, l])
             # A small ridge, because a topic that no document uses would make this singular.
-            ridge = penalty + 1e-10 * np.trace(curvature[l]) / len(coef)
-            step[:, l] = np.linalg.solve(curvature[l] + ridge * np.eye(len(coef)), gradient[:, l])
+            ridge = penalty + 1e-10 * np.trace(curvature) / len(coef)
+            step[:, l] = np.linalg.solve(curvature + ridge * np.eye(len(coef)), gradient[:, l])
         rate, rose = 1.0, False
         for _ in range(_HALVINGS):
             trial = coef + rate * step

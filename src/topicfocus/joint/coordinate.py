@@ -1,7 +1,7 @@
 """Coordinate ascent: infer every document, then update every global block in closed form.
 
 With the closed-form update of the inclusion the bound never falls. With
-``selection="sort_and_cut"`` the inclusion solves the scalar equation of `joint.selection`, annealed
+``selection="sort_and_cut"`` the inclusion solves the scalar equation of `joint.updates`, annealed
 from T = 1 to nearly 0 after a burn-in in which topics form; at the end φ is exactly 0 or 1.
 """
 
@@ -14,11 +14,14 @@ import numpy as np
 
 from topicfocus.joint.coefficients import update_coef
 from topicfocus.joint.initialize import initial_concentration
-from topicfocus.joint.selection import complete, description_length, lift, sort_and_cut
 from topicfocus.joint.settings import Hyperparameters
-from topicfocus.joint.solver import Solver, StepInfo, small_change
+from topicfocus.joint.solver import Solver, StepInfo
 from topicfocus.joint.statistics import SufficientStats, bound_value, collect
 from topicfocus.joint.updates import (
+    complete,
+    description_length,
+    lift,
+    sort_and_cut,
     update_background,
     update_inclusion,
     update_prior,
@@ -50,9 +53,9 @@ class CoordinateState:
 class CoordinateSolver(Solver):
     """Coordinate ascent: every document in turn, then every global block in closed form.
 
-    The closed form has converged when each of two consecutive epochs changed the bound by at most
-    ``tol``, relative to the bound; sort-and-cut has a fixed schedule. The objective of an epoch is
-    the bound before its global update.
+    The closed form has converged when each of `patience` consecutive epochs changed the bound by at
+    most ``tol``, relative to the bound; sort-and-cut has a fixed schedule. The objective of an
+    epoch is the bound before its global update.
 
     Parameters
     ----------
@@ -83,6 +86,7 @@ class CoordinateSolver(Solver):
     final_temperature: float = 5e-4
     description_length: float = 1.0
     relaxation: float = 1.0
+    patience: int = 2
 
     def epochs(self, max_epochs: int) -> int:
         if self.selection == "sort_and_cut":
@@ -90,9 +94,7 @@ class CoordinateSolver(Solver):
         return max_epochs
 
     def converged(self, history: list[StepInfo], tol: float) -> bool:
-        if self.selection == "sort_and_cut":
-            return False  # it has a fixed schedule
-        return small_change(history, tol, patience=2)
+        return self.selection == "closed_form" and super().converged(history, tol)
 
     def begin(
         self, problem: Problem, hyper: Hyperparameters, start: ModelState, rng: Any = None

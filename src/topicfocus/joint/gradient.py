@@ -28,67 +28,41 @@ falls (`decay_epochs`) and a start with evenly spaced coefficients; docs/pfslda.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
-from scipy.special import expit, logit
 
 from topicfocus.counts import Rows, read_rows
 from topicfocus.families import for_kernels
-from topicfocus.joint.coefficients import coef_gradient
-from topicfocus.joint.settings import INCLUSION_MARGIN, Hyperparameters
-from topicfocus.joint.solver import Solver, StepInfo, small_change
-from topicfocus.kernels.channels import (
-    ChannelGradients,
-    log_softmax_columns,
-    switch_gradients,
-    topic_gradient,
+from topicfocus.joint.adam import (
+    BETA1,
+    BETA2,
+    Adam,
+    Constrained,
+    adam_step,
+    from_unconstrained,
+    log_of,
+    to_unconstrained,
 )
+from topicfocus.joint.coefficients import coef_gradient
+from topicfocus.joint.settings import Hyperparameters
+from topicfocus.joint.solver import Solver, StepInfo
 from topicfocus.kernels.local import LocalCorpus
 from topicfocus.kernels.threads import chunk_bounds, run_chunks
 from topicfocus.kernels.uncollapsed import (
     AdamStep,
+    ChannelGradients,
     Uncollapsed,
     UncollapsedStats,
     Visit,
-    adam_move_array,
     catch_up_documents,
     step_documents,
+    switch_gradients,
+    topic_gradient,
 )
 from topicfocus.model import ModelState, Problem
-
-BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
-
-
-def adam_step(rate: float, t: int) -> AdamStep:
-    """The constants of step t, from 1."""
-    return AdamStep(float(rate), 1.0 - BETA1**t, 1.0 - BETA2**t, EPSILON)
-
-
-class Adam:
-    """Adam on named arrays of parameters, which `step` changes in place."""
-
-    def __init__(self, parameters: Mapping[str, np.ndarray]) -> None:
-        # Row-major, because `step` changes flat views, and flattening other arrays makes copies.
-        self.parameters = {k: np.array(v, dtype=float, order="C") for k, v in parameters.items()}
-        self._m = {k: np.zeros_like(v) for k, v in self.parameters.items()}
-        self._v = {k: np.zeros_like(v) for k, v in self.parameters.items()}
-        self.t = 0
-
-    def step(self, gradients: Mapping[str, np.ndarray], rate: float) -> None:
-        """One ascent step for every array in `gradients`."""
-        self.t += 1
-        constants = adam_step(rate, self.t)
-        for name, gradient in gradients.items():
-            adam_move_array(
-                self.parameters[name].reshape(-1),
-                np.ascontiguousarray(gradient, dtype=float).reshape(-1),
-                self._m[name].reshape(-1),
-                self._v[name].reshape(-1),
-                constants,
-            )
+from topicfocus.passes import add_to, zeros
 
 
 def unvisited_drift(last: int, now: int) -> Visit:
@@ -162,9 +136,6 @@ class GradientSolver(Solver):
     decay_epochs: int | None = None
     concentration_start: Literal["one", "length"] = "one"
 
-    def converged(self, history: list[StepInfo], tol: float) -> bool:
-        return small_change(history, tol, patience=self.patience)
-
     def begin(
         self, problem: Problem, hyper: Hyperparameters, start: ModelState, rng: np.random.Generator
     ) -> GradientState:
@@ -172,21 +143,12 @@ class GradientSolver(Solver):
             raise ValueError('solver="gradient" optimises one bound only: use bound="paper".')
         if hyper.learn_prior:
             raise ValueError('doc_topic_prior="learn" needs solver="coordinate" or "stochastic".')
-        parameters = {
-            "topic_logits": np.log(np.maximum(start.topic_word, 1e-300)),
-            "coef": start.coef,
-        }
+        parameters = to_unconstrained(start, hyper)
         if hyper.selects:
-            parameters["background_logits"] = np.log(np.maximum(start.background, 1e-300))
-            inclusion = np.clip(start.inclusion, INCLUSION_MARGIN, 1 - INCLUSION_MARGIN)
-            parameters["inclusion_logits"] = logit(inclusion)
-        noise = start.family.noise_variance
-        if noise is not None:
-            parameters["noise_root"] = np.array([np.sqrt(noise)])
-        elif len(start.family.free_parameters()):
-            parameters["family"] = start.family.free_parameters()
-        if start.covariate_coef is not None:
-            parameters["covariate_coef"] = start.covariate_coef
+            parameters["background_logits"] = log_of(start.background)
+        if start.family.noise_variance is not None:
+            parameters.pop("family", None)
+            parameters["noise_root"] = np.array([np.sqrt(start.family.noise_variance)])
         order = rng.permutation(problem.n_docs)
         batches = tuple(
             self._minibatch(problem.rows(order[first : first + self.batch_size]), start)
@@ -265,22 +227,13 @@ class GradientSolver(Solver):
         return float(stats.parts.sum()) + background_value
 
 
-class _Reading(NamedTuple):
-    """A model with log β and log π."""
-
-    model: ModelState
-    log_topics: np.ndarray
-    log_background: np.ndarray
-
-
-def _step_in_chunks(batch: Minibatch, read: _Reading, step: AdamStep) -> UncollapsedStats:
+def _step_in_chunks(batch: Minibatch, read: Constrained, step: AdamStep) -> UncollapsedStats:
     """One step on the variational parameters of a minibatch, in place; returns its statistics."""
     model = read.model
     coef, family = model.coef_rows, for_kernels(model.family)
     corpus = LocalCorpus(*batch.rows, *batch.problem.given(model))
 
-    def make() -> UncollapsedStats:
-        return UncollapsedStats(np.zeros(model.topic_word.shape), np.zeros(3))
+    make = zeros(model.topic_word.shape, 3, kind=UncollapsedStats)
 
     def work(first: int, last: int, out: UncollapsedStats) -> None:
         step_documents(
@@ -297,50 +250,15 @@ def _step_in_chunks(batch: Minibatch, read: _Reading, step: AdamStep) -> Uncolla
             out,
         )
 
-    def add(total: UncollapsedStats, other: UncollapsedStats) -> None:
-        for mine, theirs in zip(total, other, strict=True):
-            mine += theirs
-
-    return run_chunks(work, batch.bounds, make, add, batch.problem.n_jobs)
+    return run_chunks(work, batch.bounds, make, add_to, batch.problem.n_jobs)
 
 
-def _log_softmax(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """log softmax and softmax of each column."""
-    log_p, p = np.empty_like(logits), np.empty_like(logits)
-    log_softmax_columns(logits, log_p, p)
-    return log_p, p
-
-
-def _read(state: GradientState) -> _Reading:
-    free = state.adam.parameters
-    log_topics, topics = _log_softmax(free["topic_logits"])
-    template = state.template
-    inclusion, background = template.inclusion, template.background
-    log_background = np.empty(0)  # not used without switches
-    if state.hyper.selects:
-        inclusion = np.clip(expit(free["inclusion_logits"]), INCLUSION_MARGIN, 1 - INCLUSION_MARGIN)
-        column = _log_softmax(free["background_logits"][:, None])
-        log_background, background = column[0][:, 0], column[1][:, 0]
-    family = template.family
-    if "noise_root" in free:
-        family = family.with_noise_variance(float(max(free["noise_root"][0] ** 2, 1e-8)))
-    if "family" in free:
-        family = family.with_free_parameters(free["family"])
-    model = ModelState(
-        topics,
-        inclusion,
-        background,
-        free["coef"].copy(),
-        family,
-        template.doc_topic_prior,
-        template.intercept,
-        free["covariate_coef"].copy() if "covariate_coef" in free else None,
-    )
-    return _Reading(model, log_topics, log_background)
+def _read(state: GradientState) -> Constrained:
+    return from_unconstrained(state.adam.parameters, state.template, state.problem.word_counts)
 
 
 def _global_gradient(
-    word_topic: np.ndarray, word_count: np.ndarray, read: _Reading, hyper: Hyperparameters
+    word_topic: np.ndarray, word_count: np.ndarray, read: Constrained, hyper: Hyperparameters
 ) -> tuple[dict[str, np.ndarray], float]:
     """Gradients in the logits of β, π and φ, and the part of the bound without documents."""
     model = read.model

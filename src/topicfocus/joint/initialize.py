@@ -8,28 +8,42 @@ import numpy as np
 from scipy.stats import norm
 
 from topicfocus.joint.settings import Hyperparameters
-from topicfocus.joint.updates import update_background
 from topicfocus.model import ModelState, Problem
 
 #: Smallest initial δ of the algorithm of Ren et al. (2020). From 6e-5, η does not recover.
 SMALLEST_NOISE_START = 0.05
 
 
-def _switches(problem: Problem, hyper: Hyperparameters) -> tuple[np.ndarray, np.ndarray]:
-    """φ ≡ p with its background, or φ ≡ 1 without background."""
-    n_words = problem.corpus.n_words
-    if not hyper.selects:
-        return np.ones(n_words), np.zeros(n_words)
-    inclusion = np.full(n_words, hyper.inclusion_prior)
-    return inclusion, update_background(problem.word_counts, inclusion)
+def _start(
+    problem: Problem,
+    hyper: Hyperparameters,
+    topics: np.ndarray,
+    background: np.ndarray,
+    coef: np.ndarray,
+    family: Any,
+    prior: np.ndarray,
+) -> ModelState:
+    """φ ≡ p, or φ ≡ 1 without background; ζ = 0. Topics and background are normalised."""
+    n_words, zeta = problem.corpus.n_words, None
+    if problem.covariates is not None:
+        zeta = np.zeros((problem.covariates.shape[1], family.n_predictors))
+    return ModelState(
+        topics / topics.sum(axis=0),
+        np.full(n_words, hyper.inclusion_prior if hyper.selects else 1.0),
+        background / background.sum() if hyper.selects else np.zeros(n_words),
+        coef,
+        family,
+        prior,
+        covariate_coef=zeta,
+    )
 
 
 def _target_start(problem: Problem, family: Any, n_topics: int) -> tuple[np.ndarray, Any]:
     """Initial η, and families with the dispersion around the mean target."""
+    if not problem.supervised:
+        return np.zeros(family.coef_shape(n_topics)), family
     columns, families = [], []
     weights = problem.full_weights
-    if not problem.supervised:  # without targets there is one column, whatever the family
-        weights = np.zeros((problem.n_docs, len(family.split())))
     for t, (own, where) in enumerate(family.split()):
         weight = weights[:, t]
         known = weight > 0
@@ -60,13 +74,6 @@ def _spread_coef(
     return coef.mean(axis=0) + scale * spread, family
 
 
-def _covariate_start(problem: Problem, n_predictors: int) -> np.ndarray | None:
-    """ζ = 0, or None without covariates."""
-    if problem.covariates is None:
-        return None
-    return np.zeros((problem.covariates.shape[1], n_predictors))
-
-
 def perturbed_start(
     problem: Problem,
     hyper: Hyperparameters,
@@ -81,18 +88,8 @@ def perturbed_start(
     n_words, n_topics = problem.corpus.n_words, hyper.n_topics
     counts = problem.word_counts
     topics = (0.5 + rng.exponential(size=(n_words, n_topics))) * counts[:, None]
-    inclusion, background = _switches(problem, hyper)
     coef, family = _target_start(problem, family, n_topics)
-    return ModelState(
-        topics / topics.sum(axis=0),
-        inclusion,
-        background,
-        coef,
-        family,
-        prior,
-        0.0,
-        _covariate_start(problem, family.n_predictors),
-    )
+    return _start(problem, hyper, topics, counts, coef, family, prior)
 
 
 def near_symmetric_start(
@@ -118,7 +115,6 @@ def near_symmetric_start(
     topics = np.exp(noise / noise.sum(axis=0)) * seen[:, None]
     noise = rng.exponential(size=n_words)
     background = np.exp(noise / noise.sum()) * seen
-    inclusion, _ = _switches(problem, hyper)
     shape = family.coef_shape(n_topics)
     coef = rng.standard_normal(shape) if problem.supervised else np.zeros(shape)
     if spread and problem.supervised:
@@ -130,16 +126,7 @@ def near_symmetric_start(
         elif not isinstance(noise_start, str):
             noise_variance_start = float(noise_start)
         family = family.with_noise_variance(noise_variance_start)
-    return ModelState(
-        topics / topics.sum(axis=0),
-        inclusion,
-        background / background.sum() if hyper.selects else np.zeros(n_words),
-        coef,
-        family,
-        prior,
-        0.0,
-        _covariate_start(problem, family.n_predictors),
-    )
+    return _start(problem, hyper, topics, background, coef, family, prior)
 
 
 def initial_concentration(n_docs: int, prior: np.ndarray, mean_length: float) -> np.ndarray:

@@ -303,19 +303,14 @@ def inherited_past(state: ModelState, word_count: np.ndarray, size: float) -> Pa
         share = share / max(share.sum(), 1e-300)
     prior = state.doc_topic_prior
     from_topics = np.log(np.maximum(state.topic_word @ share, 1e-300))
-    stats = replace(
-        SufficientStats.zero(
-            state, 0 if state.covariate_coef is None else len(state.covariate_coef)
-        ),
+    stats = SufficientStats(
         word_topic=count[:, None] * owner,
         word_log_likelihood=count * from_topics,
         word_count=count,
-        log_theta=size * _expected_log(prior),
+        log_theta=size * (digamma(prior) - digamma(prior.sum())),  # E[log θ] under Dirichlet(α)
+        mix=0.0,
+        target=0.0,
         n_docs=size,
+        steps=0.0,
     )
     return PastStats(stats, count, size)
-
-
-def _expected_log(prior: np.ndarray) -> np.ndarray:
-    """E[log θ] under Dirichlet(α)."""
-    return digamma(prior) - digamma(prior.sum())

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -16,7 +17,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from topicfocus.joint.settings import Hyperparameters
-from topicfocus.kernels.blas import one_blas_thread
+from topicfocus.kernels.threads import one_blas_thread
 from topicfocus.model import ModelState, Problem
 
 
@@ -80,42 +81,41 @@ class FitResult:
     last: ModelState
 
 
-class Solver(Protocol):
-    """Protocol of a solver of a joint objective.
+class Solver(ABC):
+    """Base class of solvers of a joint objective.
 
-    Its state is any object; `run` passes it from one method to the next. A solver need not inherit
-    from this class.
+    The state of a solver is any object; `run` passes it from one method to the next.
     """
 
+    patience: int
+
+    @abstractmethod
     def begin(
         self, problem: Problem, hyper: Hyperparameters, start: ModelState, rng: np.random.Generator
     ) -> Any:
         """The state before the first epoch; a ValueError if the solver does not support `hyper`."""
-        ...
 
+    @abstractmethod
     def step(self, state: Any) -> tuple[Any, StepInfo]:
         """One epoch, a pass over all documents: the next state, and its metrics."""
-        ...
 
+    @abstractmethod
     def model(self, state: Any) -> ModelState:
         """The model of a state."""
-        ...
 
     def epochs(self, max_epochs: int) -> int:
         """Largest number of epochs; a solver with a schedule returns its own number."""
         return max_epochs
 
     def converged(self, history: list[StepInfo], tol: float) -> bool:
-        """The stopping rule; `tol` is a relative change of the objective, 0 for no rule."""
-        ...
+        """Whether the last `patience` epochs each changed the objective by at most tol·|objective|.
 
-
-def small_change(history: list[StepInfo], tol: float, patience: int = 1) -> bool:
-    """Whether the last `patience` epochs each changed the objective by at most tol·|objective|."""
-    if tol <= 0 or len(history) <= patience:
-        return False
-    values = np.array([info.objective for info in history[-patience - 1 :]])
-    return bool(np.all(np.abs(np.diff(values)) <= tol * np.abs(values[1:])))
+        With `tol` 0 there is no stopping rule.
+        """
+        if tol <= 0 or len(history) <= self.patience:
+            return False
+        values = np.array([info.objective for info in history[-self.patience - 1 :]])
+        return bool(np.all(np.abs(np.diff(values)) <= tol * np.abs(values[1:])))
 
 
 @one_blas_thread()

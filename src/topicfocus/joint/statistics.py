@@ -9,7 +9,7 @@ from scipy.special import entr, xlog1py, xlogy
 
 from topicfocus.counts import Rows
 from topicfocus.families import for_kernels
-from topicfocus.joint.coefficients import coef_gradient, penalty_of
+from topicfocus.joint.coefficients import penalty_of
 from topicfocus.joint.settings import Hyperparameters
 from topicfocus.kernels.local import LocalBudget, LocalCorpus, LocalStats, infer_documents
 from topicfocus.model import ModelState, Problem
@@ -31,12 +31,6 @@ class SufficientStats:
         n_v = Σ_d c_dv.
     log_theta : array (topics,)
         Σ_d E[log θ_dk].
-    coef_gradient : array like η
-        Gradient of Σ_d w_d E[log p(y_d)] in η.
-    covariate_gradient : array (covariates, predictors)
-        Its gradient in ζ.
-    free_gradient : array
-        Its gradient in the unconstrained parameters of the family.
     mix, target : float
         The terms of θ in the bound, and the weighted E[log p(y)].
     n_docs : float
@@ -48,27 +42,10 @@ class SufficientStats:
     word_log_likelihood: np.ndarray
     word_count: np.ndarray
     log_theta: np.ndarray
-    coef_gradient: np.ndarray
-    covariate_gradient: np.ndarray
-    free_gradient: np.ndarray
     mix: float
     target: float
     n_docs: float
     steps: float
-
-    @staticmethod
-    def zero(state: ModelState, n_covariates: int = 0) -> SufficientStats:
-        """The statistics of no documents."""
-        return SufficientStats(
-            np.zeros(state.topic_word.shape),
-            np.zeros(state.n_words),
-            np.zeros(state.n_words),
-            np.zeros(state.n_topics),
-            np.zeros(state.coef.shape),
-            np.zeros((n_covariates, state.n_predictors)),
-            np.zeros(len(state.family.free_parameters())),
-            *(0.0,) * 4,
-        )
 
     def __add__(self, other: SufficientStats) -> SufficientStats:
         return SufficientStats(
@@ -85,7 +62,7 @@ def _documents(
 ) -> None:
     table, prior, coef, family, budget = shared
     corpus, (gamma,) = LocalCorpus(*rows, *given), changed
-    infer_documents(0, rows.n_docs, corpus, table, prior, coef, family, gamma, budget, total)
+    infer_documents(corpus, table, prior, coef, family, gamma, budget, total)
 
 
 def collect(
@@ -121,15 +98,11 @@ def collect(
     counts = problem.corpus.counts
     local = run_pass(counts, task, problem.n_jobs)
     word_count = problem.word_counts
-    gradient = coef_gradient(problem, state, concentration)
     return SufficientStats(
         word_topic=local.word_topic,
         word_log_likelihood=local.word_log_likelihood + word_count * weights.log_scale,
         word_count=word_count,
         log_theta=local.log_theta,
-        coef_gradient=gradient.coef,
-        covariate_gradient=gradient.covariates,
-        free_gradient=gradient.free,
         mix=float(local.parts[1]),
         target=float(local.parts[2]),
         n_docs=problem.size,
@@ -137,38 +110,35 @@ def collect(
     )
 
 
-def switch_terms(
-    word_count: np.ndarray, state: ModelState, hyper: Hyperparameters
-) -> dict[str, float]:
-    """The three terms of the bound that contain only the switches.
+def switch_terms(state: ModelState, hyper: Hyperparameters) -> dict[str, np.ndarray]:
+    """The terms of the bound that contain only the switches, for one token of each word.
 
-    E log p(ξ) = Σ n_v [φ log p + (1-φ) log(1-p)], -E log q(ξ) = Σ n_v H(φ_v), and the part of
-    E log p(w) explained by the background, Σ n_v (1-φ_v) log π_v.
+    E log p(ξ) = φ log p + (1-φ) log(1-p), E log q(ξ) = -H(φ), and (1-φ) log π, the part of E log
+    p(w) explained by the background. They are zero for words in neither channel.
     """
     if not hyper.selects:
-        return {"log_p_xi": 0.0, "log_q_xi": 0.0, "background": 0.0}
-    phi = state.inclusion
-    p = hyper.inclusion_prior
-    # For a word never seen, n_v = 0 and π_v = 0, and 0·log 0 is 0.
-    seen = (word_count > 0) & possible_words(state)
-    n, phi, pi = word_count[seen], phi[seen], state.background[seen]
+        return {name: np.zeros(state.n_words) for name in ("log_p_xi", "log_q_xi", "background")}
+    phi, p = state.inclusion, hyper.inclusion_prior
+    possible = possible_words(state)
+    # A product with `possible` would be NaN for a word in neither channel (0·log 0).
+    background = np.where(possible, state.background, 1.0)
     return {
-        "log_p_xi": float(np.sum(n * (phi * np.log(p) + xlog1py(1 - phi, -p)))),
-        "log_q_xi": -float(np.sum(n * (entr(phi) + entr(1 - phi)))),
-        "background": float(np.sum(n * xlogy(1 - phi, pi))),
+        "log_p_xi": possible * (phi * np.log(p) + xlog1py(1 - phi, -p)),
+        "log_q_xi": -(possible * (entr(phi) + entr(1 - phi))),
+        "background": xlogy(1 - phi, background),
     }
 
 
 def bound_value(stats: SufficientStats, state: ModelState, hyper: Hyperparameters) -> float:
     """The collapsed bound minus the penalty on η, from the statistics at this `state`."""
     multiplicity = word_weights(state, hyper.bound).table.multiplicity
-    switches = switch_terms(stats.word_count, state, hyper)
+    switches = switch_terms(state, hyper)
+    of_token = switches["log_p_xi"] - switches["log_q_xi"] + switches["background"]
+    seen = stats.word_count > 0  # π_v = 0 for a word never seen, and 0·log 0 is 0
     return float(
         multiplicity @ stats.word_log_likelihood
         + stats.mix
         + stats.target
-        + switches["log_p_xi"]
-        - switches["log_q_xi"]
-        + switches["background"]
+        + stats.word_count[seen] @ of_token[seen]
         - penalty_of(state, hyper.coef_penalty)
     )

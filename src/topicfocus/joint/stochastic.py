@@ -1,8 +1,5 @@
 """Adam on unconstrained global parameters of the collapsed bound, with minibatches.
 
-β_·k = softmax(topic_logits_·k),  φ_v = σ(inclusion_logits_v),  δ = exp(family),
-    α = exp(log_prior),  π_v ∝ (1-φ_v) n_v in closed form.
-
 In the collapsed bound local parameters are at their optimum. By the envelope theorem its gradient
 is the partial derivative there, which needs the sufficient statistics only. π is optimal given φ,
 too.
@@ -12,18 +9,18 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from scipy.special import digamma, expit, logit, softmax
+from scipy.special import digamma, logit
 
-from topicfocus.joint.coefficients import penalty_of
-from topicfocus.joint.gradient import Adam
+from topicfocus.joint.adam import Adam, from_unconstrained, to_unconstrained
+from topicfocus.joint.coefficients import CoefGradient, coef_gradient, penalty_of
 from topicfocus.joint.initialize import initial_concentration
-from topicfocus.joint.settings import INCLUSION_MARGIN, Hyperparameters
-from topicfocus.joint.solver import Solver, StepInfo, small_change
+from topicfocus.joint.settings import Hyperparameters
+from topicfocus.joint.solver import Solver, StepInfo
 from topicfocus.joint.statistics import SufficientStats, bound_value, collect
-from topicfocus.joint.updates import log_likelihood_per_token, update_background
+from topicfocus.joint.updates import log_likelihood_per_token
+from topicfocus.kernels.uncollapsed import topic_gradient
 from topicfocus.model import ModelState, Problem
 
 
@@ -44,8 +41,8 @@ class StochasticState:
 class StochasticSolver(Solver):
     """Adam on unconstrained global parameters of the collapsed bound, with minibatches.
 
-    The step size falls as 1/√(1 + epoch/5). It has converged when each of three consecutive epochs
-    changed the sum of the bounds of the minibatches by at most ``tol``, relative to the sum.
+    The step size falls as 1/√(1 + epoch/5). It has converged when each of `patience` consecutive
+    epochs changed the sum of the bounds of the minibatches by at most ``tol``, relative to the sum.
 
     Parameters
     ----------
@@ -67,9 +64,7 @@ class StochasticSolver(Solver):
     local_steps: int = 10
     local_tolerance: float = 1e-3
     single_precision: bool = True
-
-    def converged(self, history: list[StepInfo], tol: float) -> bool:
-        return small_change(history, tol, patience=3)
+    patience: int = 3
 
     def begin(
         self, problem: Problem, hyper: Hyperparameters, start: ModelState, rng: np.random.Generator
@@ -108,9 +103,10 @@ class StochasticSolver(Solver):
             penalty = penalty_of(parameters, hyper.coef_penalty)
             objective += bound_value(stats, parameters, hyper) + (1 - share) * penalty
             # Scaled to the whole corpus, on which the penalty on η is defined.
-            gradient = collapsed_gradient(stats.scale(1 / share), parameters, hyper)
+            d_target = coef_gradient(batch, parameters, gamma).scale(1 / share)
+            gradient = collapsed_gradient(stats.scale(1 / share), d_target, parameters, hyper)
             state.adam.step(gradient, rate)
-            parameters = from_unconstrained(state.adam.parameters, parameters, word_count)
+            parameters = from_unconstrained(state.adam.parameters, parameters, word_count).model
         info = StepInfo(
             state.epoch + 1,
             objective / max(problem.n_tokens, 1.0),
@@ -119,69 +115,19 @@ class StochasticSolver(Solver):
         return replace(state, parameters=parameters, epoch=state.epoch + 1), info
 
 
-# ---- unconstrained parameters -------------------------------------------------------------------
-
-
-def to_unconstrained(state: ModelState, hyper: Hyperparameters) -> dict[str, np.ndarray]:
-    """The free parameters of a state."""
-    free = {
-        "topic_logits": np.log(np.maximum(state.topic_word, 1e-300)),
-        "coef": np.array(state.coef, dtype=float),
-    }
-    if hyper.selects:
-        inclusion = np.clip(state.inclusion, INCLUSION_MARGIN, 1 - INCLUSION_MARGIN)
-        free["inclusion_logits"] = logit(inclusion)
-    if state.covariate_coef is not None:
-        free["covariate_coef"] = np.array(state.covariate_coef, dtype=float)
-    own = state.family.free_parameters()
-    if len(own):
-        free["family"] = own
-    if hyper.learn_prior:
-        free["log_prior"] = np.log(state.doc_topic_prior)
-    return free
-
-
-def from_unconstrained(
-    free: dict[str, np.ndarray],
-    template: ModelState,
-    word_count: np.ndarray,
-    family: Any = None,
-) -> ModelState:
-    """The state with these free parameters, and those of the template where they are absent.
-
-    `word_count` is n_v of the whole corpus, for π.
-    """
-    family = template.family if family is None else family
-    inclusion, background = template.inclusion, template.background
-    if "inclusion_logits" in free:
-        inclusion = np.clip(expit(free["inclusion_logits"]), INCLUSION_MARGIN, 1 - INCLUSION_MARGIN)
-        background = update_background(word_count, inclusion)
-    if "family" in free:
-        family = family.with_free_parameters(free["family"])
-    prior = template.doc_topic_prior
-    if "log_prior" in free:
-        prior = np.exp(free["log_prior"])
-    return ModelState(
-        softmax(free["topic_logits"], axis=0),
-        inclusion,
-        background,
-        np.array(free["coef"]),
-        family,
-        prior,
-        template.intercept,
-        np.array(free["covariate_coef"]) if "covariate_coef" in free else template.covariate_coef,
-    )
-
-
 def collapsed_gradient(
-    stats: SufficientStats, state: ModelState, hyper: Hyperparameters
+    stats: SufficientStats, d_target: CoefGradient, state: ModelState, hyper: Hyperparameters
 ) -> dict[str, np.ndarray]:
-    """The gradient of `bound_value` in every free parameter, from the statistics."""
+    """The gradient of `bound_value` in every free parameter.
+
+    From the statistics and the gradient of the targets' part in η, ζ and the families.
+    """
     phi = state.inclusion
-    by_log = phi[:, None] * stats.word_topic  # ∂/∂log β_vk
+    d_topics = np.empty_like(stats.word_topic)
+    topic_gradient(stats.word_topic, state.topic_word, phi, d_topics)
     gradient = {
-        "topic_logits": by_log - state.topic_word * by_log.sum(axis=0),
-        "coef": stats.coef_gradient - hyper.coef_penalty * state.coef,
+        "topic_logits": d_topics,
+        "coef": d_target.coef - hyper.coef_penalty * state.coef,
     }
     if hyper.selects:
         n = stats.word_count
@@ -192,9 +138,9 @@ def collapsed_gradient(
         gradient["inclusion_logits"] = phi * (1 - phi) * n * score
     if state.covariate_coef is not None:
         penalty = hyper.coef_penalty * state.covariate_coef
-        gradient["covariate_coef"] = stats.covariate_gradient - penalty
-    if len(stats.free_gradient):
-        gradient["family"] = stats.free_gradient
+        gradient["covariate_coef"] = d_target.covariates - penalty
+    if len(d_target.free):
+        gradient["family"] = d_target.free
     if hyper.learn_prior:
         prior = state.doc_topic_prior
         d_prior = stats.n_docs * (digamma(prior.sum()) - digamma(prior)) + stats.log_theta

@@ -15,14 +15,15 @@ solution of [H 1; 1ᵀ 0][u; μ] = [g; 0]. With n = W_v·θ̂ and z = (W_v·u)/n
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections import namedtuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from topicfocus.counts import Rows
 from topicfocus.families.base import row_log_likelihood
 from topicfocus.families.multiple import Multiple
-from topicfocus.kernels.compile import inlined, kernel
+from topicfocus.kernels.compile import borrowed, inlined, kernel, work_array
 from topicfocus.kernels.curvature import (
     FEW_TOPICS,
     VECTOR,
@@ -32,12 +33,16 @@ from topicfocus.kernels.curvature import (
     sum_words,
     words_to_solve,
 )
-from topicfocus.kernels.local import LocalBudget, LocalCorpus, WordTable
-from topicfocus.kernels.proportions import included_words, map_document, pad_document
-from topicfocus.kernels.scratch import ROOM, apart, borrowed, keep
+from topicfocus.kernels.local import (
+    LocalBudget,
+    LocalCorpus,
+    WordTable,
+    has_target,
+    longest_document,
+)
+from topicfocus.kernels.proportions import included_words, map_document
 from topicfocus.kernels.special import log_in_place
-from topicfocus.kernels.target_terms import has_target
-from topicfocus.kernels.word_sums import gather_document, mixture
+from topicfocus.kernels.word_sums import gather_document, mixture, multiple_of, pad_document
 
 #: Relative change √Σ_k Δθ_k²/θ_k of θ̂ since its curvature was factorised. Up to the first limit
 #: the factor is used as it is; up to the second a solution is refined, with many topics (with few,
@@ -51,6 +56,13 @@ class ConstrainedStats(NamedTuple):
 
     word_topic: np.ndarray
     parts: np.ndarray
+
+
+#: Work arrays of one thread besides those of Newton's method: a document (`rows`, topics x words,
+#: and `weight`), its included words and their counts, and what follows from θ̂.
+ConstrainedWork = namedtuple(
+    "ConstrainedWork", "rows weight words counts z slope response logs bits predictor"
+)
 
 
 @inlined
@@ -157,54 +169,22 @@ def add_words(words_here, times, table, rows, weight, padded, mix, response, z, 
 
 
 @kernel
-def constrained_documents(
-    gradients, first, last, corpus, words, prior, coef, family, theta, by_predictor, budget, many,
-    out,
-):  # fmt: skip
-    """Find θ̂ of documents first..last-1, in place, from the θ given.
-
-    With `gradients`, also add the values and gradients of J_d to `out`, and set row d of
-    `by_predictor` to the derivatives of log p(y_d | f) in the predictors: with θ̂, the gradients in
-    η, b and ζ follow from these. Without, words of m_v = 0 are left out. `coef` is predictors x
-    topics, `many` that of `many_topics`.
-
-    This is one kernel because most of its code is needed with and without gradients.
-    """
-    n_topics, n_predictors = prior.shape[0], coef.shape[0]
-    longest = 1
-    for d in range(first, last):
-        longest = max(longest, corpus.indptr[d + 1] - corpus.indptr[d])
-    longest += VECTOR
-    owned = (
-        np.empty(n_topics * longest + ROOM),
-        np.empty(longest + ROOM),
-        np.empty(longest + ROOM),
-        np.empty(n_topics + ROOM),
-        np.empty(n_topics + ROOM),
-        np.empty(n_topics + ROOM),
-        np.empty(n_predictors + ROOM),
-        np.empty(longest + ROOM),
-    )
-    exponents = np.empty(n_topics + ROOM, dtype=np.int64)
-    included = np.empty(longest, dtype=corpus.indices.dtype)
-    scratch = newton_work(n_topics, longest)
-    rows = borrowed(apart(owned[0])).reshape((n_topics, longest))
-    weight, z = borrowed(apart(owned[1])), borrowed(apart(owned[2]))
-    slope, response = borrowed(apart(owned[3])), borrowed(apart(owned[4]))
-    logs, predictor = borrowed(apart(owned[5])), borrowed(apart(owned[6]))
-    often, here = borrowed(apart(owned[7])), borrowed(included)
-    work, bits = borrowed(scratch), borrowed(apart(exponents))
+def _constrained_documents(
+    gradients, corpus, words, prior, coef, family, theta, by_predictor, budget, many, work, own, out
+):
     corpus, words, out = borrowed(corpus), borrowed(words), borrowed(out)
     prior, coef, theta = borrowed(prior), borrowed(coef), borrowed(theta)
-    by_predictor = borrowed(by_predictor)
-    for d in range(first, last):
+    work, own, by_predictor = borrowed(work), borrowed(own), borrowed(by_predictor)
+    rows, weight, slope, response = own.rows, own.weight, own.slope, own.response
+    for d in range(theta.shape[0]):
         lo, hi = corpus.indptr[d], corpus.indptr[d + 1]
         words_here, counts_here, mix = corpus.indices[lo:hi], corpus.counts[lo:hi], theta[d]
         if not gradients:
-            n = included_words(words_here, counts_here, words.multiplicity, here, often)
-            words_here, counts_here = here[:n], often[:n]
+            n = included_words(words_here, counts_here, words.multiplicity, own.words, own.counts)
+            words_here, counts_here = own.words[:n], own.counts[:n]
         gather_document(words_here, counts_here, words.table, words.multiplicity, rows, weight)
-        padded = pad_document(rows, weight, words_here.shape[0])
+        padded = multiple_of(VECTOR, words_here.shape[0])
+        pad_document(rows, weight, words_here.shape[0], padded)
         over = None
         if many is not None:
             over = words_to_solve(rows, weight, padded, prior, work.by_word)
@@ -212,21 +192,59 @@ def constrained_documents(
         if not gradients:
             continue
         mixture(rows, padded, mix, work.norm)
-        for k in range(n_topics):
+        for k in range(prior.shape[0]):
             response[k] = 0.0
-        if target_slope(corpus, d, family, coef, mix, predictor, by_predictor[d], slope, out):
+        if target_slope(corpus, d, family, coef, mix, own.predictor, by_predictor[d], slope, out):
             response_at_mode(
-                slope, rows, weight, padded, work.norm, mix, prior, over, work, z, response
+                slope, rows, weight, padded, work.norm, mix, prior, over, work, own.z, response
             )
         times = corpus.doc_weight[d]
-        add_prior(mix, prior, times, logs, bits, out)
-        add_words(words_here, times, words.table, rows, weight, padded, mix, response, z, work, out)
-    keep((owned, exponents, included, scratch))
+        add_prior(mix, prior, times, own.logs, own.bits, out)
+        add_words(
+            words_here, times, words.table, rows, weight, padded, mix, response, own.z, work, out
+        )
 
 
-def many_topics(n_topics: int) -> bool | None:
-    """None with few topics, for which the factor over words is not compiled."""
-    return None if n_topics < FEW_TOPICS else True
+def constrained_documents(
+    gradients: bool,
+    corpus: LocalCorpus,
+    words: WordTable,
+    prior: np.ndarray,
+    coef: np.ndarray,
+    family: Any,
+    theta: np.ndarray,
+    by_predictor: np.ndarray,
+    budget: LocalBudget,
+    out: ConstrainedStats,
+) -> None:
+    """Find θ̂ of some documents, in place, from the θ given.
+
+    With `gradients`, also add the values and gradients of J_d to `out`, and set row d of
+    `by_predictor` to the derivatives of log p(y_d | f) in the predictors: with θ̂, the gradients in
+    η, b and ζ follow from these. Without, words of m_v = 0 are left out. `coef` is predictors x
+    topics.
+
+    This is one kernel because most of its code is needed with and without gradients. The factor
+    over words is compiled for many topics only.
+    """
+    n_topics, longest = len(prior), longest_document(corpus.indptr) + VECTOR
+    own = ConstrainedWork(
+        rows=work_array(n_topics, longest),
+        weight=work_array(longest),
+        words=work_array(longest, dtype=corpus.indices.dtype),
+        counts=work_array(longest),
+        z=work_array(longest),
+        slope=work_array(n_topics),
+        response=work_array(n_topics),
+        logs=work_array(n_topics),
+        bits=work_array(n_topics, dtype=np.int64),
+        predictor=work_array(len(coef)),
+    )
+    many = None if n_topics < FEW_TOPICS else True
+    _constrained_documents(
+        gradients, corpus, words, prior, coef, family, theta, by_predictor, budget, many,
+        newton_work(n_topics, longest), own, out,
+    )  # fmt: skip
 
 
 def map_documents(
@@ -238,10 +256,7 @@ def map_documents(
     corpus = LocalCorpus(*rows, table, table, table, vector)
     out = ConstrainedStats(table, vector)
     coef = np.empty((0, len(prior)))
-    constrained_documents(
-        False, 0, rows.n_docs, corpus, words, prior, coef, _NO_TARGETS, theta, coef, budget,
-        many_topics(len(prior)), out,
-    )  # fmt: skip
+    constrained_documents(False, corpus, words, prior, coef, _NO_TARGETS, theta, coef, budget, out)
 
 
 _NO_TARGETS = Multiple.of([])

@@ -18,12 +18,11 @@ Responsibilities sum to one over topics, so M 1 = θ∘∇f, a solution without 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
-from topicfocus.kernels.compile import helper
-from topicfocus.kernels.scratch import ROOM, apart
+from topicfocus.kernels.compile import helper, inlined, work_array
 from topicfocus.kernels.word_sums import mixture
 
 #: Words or topics per step of vectorised loops. With AVX-512 and 10 or 50 topics, padding to 16
@@ -44,49 +43,23 @@ _MOST_WORDS = 0.75
 _LARGEST_RATIO = 1e6
 
 
-class NewtonWork(NamedTuple):
-    """Work arrays of one thread; those with one entry per topic are padded to whole vectors."""
-
-    norm: np.ndarray
-    bend: np.ndarray
-    bits: np.ndarray
-    gradient: np.ndarray
-    step: np.ndarray
-    trial: np.ndarray
-    along: np.ndarray
-    mix: np.ndarray
-    matrix: np.ndarray
-    by_topic: np.ndarray
-    by_word: np.ndarray
-    middle: np.ndarray
-    mine: np.ndarray
+#: Work arrays of one thread; those with one entry per topic are padded to whole vectors.
+NewtonWork = namedtuple(
+    "NewtonWork",
+    "norm bend bits middle gradient step trial along mix by_topic mine matrix by_word",
+)
 
 
-@helper
-def newton_work(n_topics, longest):
+def newton_work(n_topics: int, longest: int) -> NewtonWork:
     """Work arrays for documents of up to `longest` words."""
-    width = whole(n_topics)
+    width = -(-n_topics // VECTOR) * VECTOR
+    norm, bend, middle = (work_array(longest) for _ in range(3))
+    gradient, step, trial, along, mix, by_topic, mine = (work_array(width) for _ in range(7))
+    matrix, by_word = work_array(n_topics, width), work_array(n_topics + 3, width)
+    bits = work_array(longest, dtype=np.int64)
     return NewtonWork(
-        apart(np.empty(longest + ROOM)),
-        apart(np.empty(longest + ROOM)),
-        apart(np.empty(longest + ROOM, dtype=np.int64)),
-        apart(np.zeros(width + ROOM)),
-        apart(np.zeros(width + ROOM)),
-        apart(np.zeros(width + ROOM)),
-        apart(np.zeros(width + ROOM)),
-        apart(np.zeros(width + ROOM)),
-        apart(np.zeros(n_topics * width + ROOM)).reshape((n_topics, width)),
-        apart(np.zeros(width + ROOM)),
-        apart(np.zeros((n_topics + 3) * width + ROOM)).reshape((n_topics + 3, width)),
-        apart(np.empty(longest + ROOM)),
-        apart(np.zeros(width + ROOM)),
+        norm, bend, bits, middle, gradient, step, trial, along, mix, by_topic, mine, matrix, by_word
     )
-
-
-@helper
-def whole(n):
-    """n rounded up to a multiple of the step of vectorised loops."""
-    return (n + VECTOR - 1) // VECTOR * VECTOR
 
 
 @helper
@@ -108,17 +81,11 @@ def words_to_solve(rows, weight, n, prior, by_word):
         least = min(least, prior[k])
     if over > _MOST_WORDS * n_topics or total > _LARGEST_RATIO * least:
         return OVER_TOPICS
-    copy_words(rows, over, n_topics, by_word)
-    return over
-
-
-@helper
-def copy_words(rows, n, n_topics, out):
-    """Transpose the first n words of `rows` to words x topics."""
-    for j in range(n):
-        row = out[j]
+    for j in range(over):
+        row = by_word[j]
         for k in range(n_topics):
             row[k] = rows[k, j]
+    return over
 
 
 @helper
@@ -188,7 +155,7 @@ def sum_copied_words(over, z, by_word, out):
 # ---- over topics --------------------------------------------------------------------------------
 
 
-@helper
+@inlined
 def scaled_curvature(rows, weight, n, prior, theta, norm, bend, mine, gradient, matrix):
     """gradient = θ∘∇f and matrix = M (lower triangle). `mine` is scratch."""
     n_topics = prior.shape[0]
@@ -268,7 +235,7 @@ def solve_factorised(factor, size, x):
 # ---- over words ---------------------------------------------------------------------------------
 
 
-@helper
+@inlined
 def word_curvature(rows, weight, n, prior, theta, over, work):
     """work.gradient = θ∘∇f and work.matrix = S (lower triangle).
 
@@ -288,7 +255,7 @@ def word_curvature(rows, weight, n, prior, theta, over, work):
     add_products(work.by_word, work.by_topic, over, work.bend, work.mine, work.matrix)
 
 
-@helper
+@inlined
 def add_products(by_word, by_topic, over, bend, mine, out):
     """out = I + diag(bend) B diag(by_topic) Bᵀ diag(bend), lower triangle, B words x topics.
 

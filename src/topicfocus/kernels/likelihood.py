@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from topicfocus.families.base import (
     derivatives,
-    expectation,
     log_likelihood,
     row_expectation,
     row_log_likelihood,
@@ -21,21 +21,12 @@ from topicfocus.kernels.special import exp_in_place
 
 @kernel
 def likelihood_table(family, target, predictor):
-    """Rows ℓ, ℓ', ℓ'', ℓ''' at (y_d, f_d), shape (4, documents); one predictor."""
+    """Rows ℓ, ℓ', ℓ'', ℓ''' at (y_d, f_d), one array each; one predictor."""
     out = np.empty((4, target.shape[0]))
     for d in range(target.shape[0]):
         out[0, d] = log_likelihood(family, target[d], predictor[d])
         out[1, d], out[2, d], out[3, d] = derivatives(family, target[d], predictor[d])
-    return out
-
-
-@kernel
-def expectation_table(family, target, mean, variance):
-    """Rows E[log p(y | f)] and its derivatives in μ and ν, shape (3, documents); one predictor."""
-    out = np.empty((3, target.shape[0]))
-    for d in range(target.shape[0]):
-        out[0, d], out[1, d], out[2, d] = expectation(family, target[d], mean[d], variance[d])
-    return out
+    return out[0], out[1], out[2], out[3]
 
 
 @kernel
@@ -96,18 +87,9 @@ def class_rows(target, predictor):
 _BLOCK = 1 << 16
 
 
-def _spans(n: int) -> Iterator[slice]:
-    return (slice(first, first + _BLOCK) for first in range(0, n, _BLOCK))
-
-
-def likelihoods(family: Any, target: np.ndarray, predictor: np.ndarray) -> np.ndarray:
+def likelihoods(family: Any, target: np.ndarray, predictor: np.ndarray) -> tuple[np.ndarray, ...]:
     """`likelihood_table` in blocks of documents."""
-    if len(target) <= _BLOCK:
-        return likelihood_table(family, target, predictor)
-    out = np.empty((4, len(target)))
-    for here in _spans(len(target)):
-        out[:, here] = likelihood_table(family, target[here], predictor[here])
-    return out
+    return in_blocks(partial(likelihood_table, family), target, predictor)
 
 
 def in_blocks(rows: Callable[..., Any], *arrays: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -116,7 +98,8 @@ def in_blocks(rows: Callable[..., Any], *arrays: np.ndarray) -> tuple[np.ndarray
     if n <= _BLOCK:
         return rows(*arrays)
     out: list[np.ndarray] = []
-    for here in _spans(n):
+    for first in range(0, n, _BLOCK):
+        here = slice(first, first + _BLOCK)
         found = rows(*(array[here] for array in arrays))
         if not out:
             out = [np.empty((n, *part.shape[1:])) for part in found]

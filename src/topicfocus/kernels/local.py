@@ -16,31 +16,31 @@ a constant of the corpus. The expected log-likelihood is `row_expectation` of th
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections import namedtuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from topicfocus.kernels.compile import helper, kernel
-from topicfocus.kernels.scratch import ROOM, apart, borrowed, keep
+from topicfocus.families.base import row_expectation
+from topicfocus.kernels.compile import borrowed, helper, kernel, work_array
 from topicfocus.kernels.special import (
     digamma,
     dirichlet_log_normaliser,
     exp_digamma,
     log_in_place,
-)
-from topicfocus.kernels.target_terms import (
-    LocalTarget,
-    expected_target,
-    has_target,
-    target_natural_gradient,
+    trigamma,
 )
 from topicfocus.kernels.word_sums import (
     add_responsibilities,
     gather_document,
     mixture,
+    multiple_of,
+    pad_document,
     topic_sums,
-    whole_vectors,
 )
+
+#: Words per step of LLVM's loops over a document in single precision (4 registers of 8).
+_VECTOR = 32
 
 
 class LocalCorpus(NamedTuple):
@@ -57,6 +57,15 @@ class LocalCorpus(NamedTuple):
     target_weight: np.ndarray
     offset: np.ndarray
     doc_weight: np.ndarray
+
+
+class LocalTarget(NamedTuple):
+    """A document's targets y, their weights w, its offsets o, and η (predictors x topics)."""
+
+    value: np.ndarray
+    weight: np.ndarray
+    offset: np.ndarray
+    coef: np.ndarray
 
 
 class WordTable(NamedTuple):
@@ -77,21 +86,11 @@ class LocalBudget(NamedTuple):
     with_bound: bool = True
 
 
-class LocalWork(NamedTuple):
-    """Work arrays of one thread; e and norm have the precision of the table.
-
-    moments: 4 x predictors, μ, ν and the derivatives in them.
-    """
-
-    e: np.ndarray
-    norm: np.ndarray
-    exact: np.ndarray
-    exact_norm: np.ndarray
-    sums: np.ndarray
-    slope: np.ndarray
-    start: np.ndarray
-    bits: np.ndarray
-    moments: np.ndarray
+#: Work arrays of one thread. rows, weight, e and norm have the precision of the table; moments are
+#: 4 x predictors, μ, ν and the derivatives in them.
+LocalWork = namedtuple(
+    "LocalWork", "rows weight e norm exact exact_norm sums slope start bits moments"
+)
 
 
 class LocalStats(NamedTuple):
@@ -103,17 +102,96 @@ class LocalStats(NamedTuple):
     parts: np.ndarray
 
 
+# ---- the target's part ---------------------------------------------------------------------------
+
+
 @helper
-def theta_objective(prior, concentration, log_theta):
-    """-log B(α) + log B(γ) + Σ_k (α_k - γ_k) E[log θ_k]; writes E[log θ] into `log_theta`."""
-    return theta_objective_less_prior(prior, concentration, log_theta) - dirichlet_log_normaliser(
-        prior
+def target_moments(concentration, coef):
+    """Mean and variance of η·θ under Dirichlet(γ): μ = η·γ/γ₀, ν = (Σ η²γ/γ₀ - μ²)/(γ₀ + 1)."""
+    total = 0.0
+    mean = 0.0
+    second = 0.0
+    for k in range(coef.shape[0]):
+        total += concentration[k]
+        mean += coef[k] * concentration[k]
+        second += coef[k] * coef[k] * concentration[k]
+    mean /= total
+    second /= total
+    return mean, max(second - mean * mean, 0.0) / (total + 1.0)
+
+
+@helper
+def expected_target(family, target, concentration, moments):
+    """Σ_t w_t E[log p(y_t | f)]; writes μ, ν and the derivatives in them to the rows of moments."""
+    for l in range(target.coef.shape[0]):
+        mean, variance = target_moments(concentration, target.coef[l])
+        moments[0, l] = mean + target.offset[l]
+        moments[1, l] = variance
+    return row_expectation(
+        family, target.value, target.weight, moments[0], moments[1], moments[2], moments[3]
     )
 
 
 @helper
-def theta_objective_less_prior(prior, concentration, log_theta):
-    """`theta_objective` without -log B(α), a constant of all documents."""
+def target_gradient(family, target, concentration, moments, out):
+    """out = ∇_γ Σ_t w_t E[log p(y_t | f)], f_l of mean μ_l(γ) and variance ν_l(γ)."""
+    n_topics = concentration.shape[0]
+    total = 0.0
+    for k in range(n_topics):
+        total += concentration[k]
+        out[k] = 0.0
+    expected_target(family, target, concentration, moments)
+    for l in range(target.coef.shape[0]):
+        coef = target.coef[l]
+        mean = moments[0, l] - target.offset[l]
+        variance = moments[1, l]
+        slope = moments[2, l]
+        bend = moments[3, l]
+        square = variance * (total + 1.0) + mean * mean  # Σ η² γ/γ₀
+        for k in range(n_topics):
+            d_mean = (coef[k] - mean) / total
+            d_square = (coef[k] * coef[k] - square) / total
+            d_variance = (d_square - 2.0 * mean * d_mean - variance) / (total + 1.0)
+            out[k] += slope * d_mean + bend * d_variance
+
+
+@helper
+def target_natural_gradient(family, target, concentration, moments, out):
+    """out = F⁻¹ ∇_γ of the target's part, F = diag ψ'(γ) - ψ'(γ₀)11ᵀ, by Sherman-Morrison."""
+    n_topics = concentration.shape[0]
+    if n_topics == 1:  # θ = 1 with certainty, and F is zero
+        out[0] = 0.0
+        return
+    target_gradient(family, target, concentration, moments, out)
+    total = 0.0
+    scaled_sum = 0.0
+    inverse_sum = 0.0
+    for k in range(n_topics):
+        total += concentration[k]
+        inverse = 1.0 / trigamma(concentration[k])
+        scaled_sum += inverse * out[k]
+        inverse_sum += inverse
+    spread = trigamma(total)
+    common = spread * scaled_sum / (1.0 - spread * inverse_sum)
+    for k in range(n_topics):
+        out[k] = (out[k] + common) / trigamma(concentration[k])
+
+
+@helper
+def has_target(weight):
+    """Whether any of a document's targets is known."""
+    for t in range(weight.shape[0]):  # noqa: SIM110 (compiled code has no generators)
+        if weight[t] > 0.0:
+            return True
+    return False
+
+
+# ---- one document --------------------------------------------------------------------------------
+
+
+@helper
+def theta_objective(prior, concentration, log_theta):
+    """log B(γ) + Σ_k (α_k - γ_k) E[log θ_k]; writes E[log θ] into `log_theta`."""
     total = 0.0
     for k in range(prior.shape[0]):
         total += concentration[k]
@@ -127,7 +205,7 @@ def theta_objective_less_prior(prior, concentration, log_theta):
 
 @helper
 def document_objective(rows, weight, n, prior, concentration, family, target, work):
-    """L(γ) without the scale of the rows."""
+    """L(γ) without the scale of the rows and log B(α)."""
     value = theta_objective(prior, concentration, work.exact)
     for k in range(prior.shape[0]):
         work.exact[k] = math.exp(work.exact[k])
@@ -226,21 +304,7 @@ def _infer_carefully(rows, weight, n, prior, family, target, concentration, budg
     return taken
 
 
-@helper
-def local_work(n_topics, longest, n_predictors, table):
-    """Work arrays for documents of up to `longest` words, in the precision of the word table."""
-    kind = table.dtype
-    return LocalWork(
-        apart(np.empty(n_topics + ROOM, dtype=kind)),
-        apart(np.empty(longest + ROOM, dtype=kind)),
-        apart(np.empty(n_topics + ROOM)),
-        apart(np.empty(longest + ROOM)),
-        apart(np.empty(n_topics + ROOM)),
-        apart(np.empty(n_topics + ROOM)),
-        apart(np.empty(n_topics + ROOM)),
-        apart(np.empty(longest + ROOM, dtype=np.int64)),
-        apart(np.empty(4 * n_predictors + ROOM)).reshape((4, n_predictors)),
-    )
+# ---- many documents ------------------------------------------------------------------------------
 
 
 @helper
@@ -265,44 +329,21 @@ def add_bound(rows, weight, padded, words_here, counts_here, times, mix, table, 
 
 
 @kernel
-def infer_documents(first, last, corpus, words, prior, coef, family, concentration, budget, out):
-    """Infer documents first..last-1, update their γ in place and add their statistics to `out`.
-
-    `coef` is predictors x topics; `family` is None where no document has a target.
-
-    out.word_topic[v,k] += c_dv r_dvk and out.word_log_likelihood[v] += c_dv log Σ_k W_vk e_dk have
-    weight one whatever the inclusion of the word, so that dropped words have topics as well and can
-    be selected again. out.log_theta[k] += E[log θ_dk]; out.parts += (words, θ, target, steps), of
-    which the first three add up to Σ_d L(γ_d). Without `budget.with_bound` only word_topic and the
-    steps are added.
-    """
+def _infer_documents(corpus, words, prior, coef, family, concentration, budget, work, out):
     n_topics = prior.shape[0]
-    longest = 1
-    for d in range(first, last):
-        longest = max(longest, corpus.indptr[d + 1] - corpus.indptr[d])
-    longest = whole_vectors(longest)
     prior_normaliser = dirichlet_log_normaliser(prior)
-    owned = (
-        np.empty(n_topics * longest + ROOM, dtype=words.table.dtype),
-        np.empty(longest + ROOM, dtype=words.table.dtype),
-    )
-    own_work = local_work(n_topics, longest, coef.shape[0], words.table)
-    scratch, weight = borrowed(apart(owned[0])), borrowed(apart(owned[1]))
-    work, corpus, words, out = borrowed(own_work), borrowed(corpus), borrowed(words), borrowed(out)
+    work, corpus, words, out = borrowed(work), borrowed(corpus), borrowed(words), borrowed(out)
     prior, coef, concentration = borrowed(prior), borrowed(coef), borrowed(concentration)
-    for d in range(first, last):
+    weight = work.weight
+    for d in range(concentration.shape[0]):
         lo = corpus.indptr[d]
         n = corpus.indptr[d + 1] - lo
         words_here, counts_here = corpus.indices[lo : lo + n], corpus.counts[lo : lo + n]
         times, gamma = corpus.doc_weight[d], concentration[d]
-        # Rows are contiguous, so that a document fits the first-level cache, and padded with words
-        # of weight zero, so that loops have no scalar remainder.
-        padded = whole_vectors(n)
-        rows = scratch[: n_topics * padded].reshape((n_topics, padded))
-        for j in range(n, padded):
-            weight[j] = 0.0
-            for k in range(n_topics):
-                rows[k, j] = 1.0
+        # Rows are contiguous, so that a document fits the first-level cache.
+        padded = multiple_of(_VECTOR, n)
+        rows = work.rows[: n_topics * padded].reshape((n_topics, padded))
+        pad_document(rows, weight, n, padded)
         target = LocalTarget(corpus.target[d], corpus.target_weight[d], corpus.offset[d], coef)
         gather_document(words_here, counts_here, words.table, words.multiplicity, rows, weight)
         out.parts[3] += infer_document(
@@ -315,9 +356,55 @@ def infer_documents(first, last, corpus, words, prior, coef, family, concentrati
                 words_here, counts_here, times, words.table, rows, work.e, work.norm, out.word_topic
             )
             continue
-        mix = theta_objective_less_prior(prior, gamma, work.exact) - prior_normaliser
+        mix = theta_objective(prior, gamma, work.exact) - prior_normaliser
         table = words.table
         add_bound(rows, weight, padded, words_here, counts_here, times, mix, table, work, out)
         if family is not None and has_target(target.weight):
             out.parts[2] += times * expected_target(family, target, gamma, work.moments)
-    keep((owned, own_work))
+
+
+def infer_documents(
+    corpus: LocalCorpus,
+    words: WordTable,
+    prior: np.ndarray,
+    coef: np.ndarray,
+    family: Any,
+    concentration: np.ndarray,
+    budget: LocalBudget,
+    out: LocalStats,
+) -> None:
+    """Infer some documents, update their γ in place and add their statistics to `out`.
+
+    `coef` is predictors x topics; `family` is None where no document has a target.
+
+    out.word_topic[v,k] += c_dv r_dvk and out.word_log_likelihood[v] += c_dv log Σ_k W_vk e_dk have
+    weight one whatever the inclusion of the word, so that dropped words have topics as well and can
+    be selected again. out.log_theta[k] += E[log θ_dk]; out.parts += (words, θ, target, steps), of
+    which the first three add up to Σ_d L(γ_d). Without `budget.with_bound` only word_topic and the
+    steps are added.
+    """
+    work = local_work(len(prior), longest_document(corpus.indptr), len(coef), words.table.dtype)
+    _infer_documents(corpus, words, prior, coef, family, concentration, budget, work, out)
+
+
+def longest_document(indptr: np.ndarray) -> int:
+    """The largest number of distinct words of a document."""
+    return int(np.diff(indptr).max(initial=1))
+
+
+def local_work(n_topics: int, longest: int, n_predictors: int, dtype: Any) -> LocalWork:
+    """Work arrays for documents of up to `longest` words, in the precision of the word table."""
+    longest = -(-longest // _VECTOR) * _VECTOR
+    return LocalWork(
+        rows=work_array(n_topics * longest, dtype=dtype),
+        weight=work_array(longest, dtype=dtype),
+        e=work_array(n_topics, dtype=dtype),
+        norm=work_array(longest, dtype=dtype),
+        exact=work_array(n_topics),
+        exact_norm=work_array(longest),
+        sums=work_array(n_topics),
+        slope=work_array(n_topics),
+        start=work_array(n_topics),
+        bits=work_array(longest, dtype=np.int64),
+        moments=work_array(4, n_predictors),
+    )

@@ -15,11 +15,9 @@ import math
 
 from topicfocus.kernels.compile import helper, inlined
 from topicfocus.kernels.curvature import (
-    FEW_TOPICS,
     factorise_curvature,
     solve_curvature,
     sum_words,
-    whole,
 )
 from topicfocus.kernels.special import log_in_place
 from topicfocus.kernels.word_sums import mixture
@@ -32,12 +30,9 @@ _NEAR = 0.01
 #: curvature along it then grows at most by 1/(1 - s/2)², s from 0 to 1, and f rises by at least
 #: λ²(1 - ∫(1 - s)/(1 - s/2)² ds) = 0.23 λ², λ² being the decrement, so no line search is needed.
 _DEEPEST = 0.5
-#: After a step that changes no θ_k by more than this fraction, the factor of the curvature is used
-#: again: the next step needs a gradient and a solution only.
+#: After a step that changes no θ_k by more than this fraction, the next decrement is a fraction of
+#: its own.
 _SHORT = 0.2
-#: Tolerance below which it is not, because such a step reduces the error by a factor, while
-#: Newton's squares it.
-_ROUGH = 1e-3
 #: Newton decrement, relative to the size of the document, that may consist of rounding only.
 _ROUNDING = 1e-7
 
@@ -55,24 +50,17 @@ def log_posterior(rows, weight, n, prior, theta, work):
     return value
 
 
-@helper
-def fixed_point_gradient(rows, weight, n, prior, theta, over, norm, by_word, total, gradient):
-    """gradient = θ∘∇f = a + Σ_v c m r_v, and norm = c m / (W_v·θ)."""
-    mixture(rows, n, theta, norm)
-    for j in range(n):
-        norm[j] = weight[j] / norm[j]
-    sum_words(rows, n, over, norm, by_word, total)
-    for k in range(prior.shape[0]):
-        gradient[k] = prior[k] + total[k] * theta[k]
-
-
-@helper
+@inlined
 def fixed_point(rows, weight, n, prior, theta, over, norm, by_word, sums, gradient):
     """Up to two rounds of θ ← (a + Σ_v c m r_v)/(Σ a + Σ c m)."""
     for _ in range(_FIXED_POINT_ROUNDS):
-        fixed_point_gradient(rows, weight, n, prior, theta, over, norm, by_word, sums, gradient)
+        mixture(rows, n, theta, norm)
+        for j in range(n):
+            norm[j] = weight[j] / norm[j]
+        sum_words(rows, n, over, norm, by_word, sums)
         total = 0.0
         for k in range(prior.shape[0]):
+            gradient[k] = prior[k] + sums[k] * theta[k]
             total += gradient[k]
         change = 0.0
         for k in range(prior.shape[0]):
@@ -118,23 +106,6 @@ def newton_step(theta, gradient, step):
 
 
 @helper
-def chord_step(theta, gradient, step):
-    """The same with M of an earlier step: near the optimum M 1 is θ Σ_k g_k, so t is 1."""
-    along = 0.0
-    for k in range(theta.shape[0]):
-        along += theta[k] * step[k]
-    decrement = 0.0
-    least = 0.0
-    most = 0.0
-    for k in range(theta.shape[0]):
-        step[k] -= along
-        decrement += step[k] * gradient[k]
-        least = min(least, step[k])
-        most = max(most, step[k])
-    return decrement, -least, max(most, -least)
-
-
-@helper
 def whole_step(theta, step):
     """θ ← θ∘(1 + x), normalised."""
     total = 0.0
@@ -145,7 +116,7 @@ def whole_step(theta, step):
         theta[k] /= total
 
 
-@helper
+@inlined
 def line_search(rows, weight, n, prior, theta, value, work):
     """Halve the step until f exceeds `value`; returns f, or `value` if no step does."""
     rate = 1.0
@@ -172,8 +143,7 @@ def map_document(rows, weight, n, prior, theta, budget, over, work):
 
     One or two fixed-point rounds come first: far from the optimum each gains nearly as much as a
     Newton step, in a fraction of the time. A step that leaves at least half of every θ_k is taken
-    in full (`_DEEPEST`); any other is halved until f rises. After a short step the next one uses
-    the same factor of the curvature, with FEW_TOPICS topics or more and if the tolerance allows it.
+    in full (`_DEEPEST`); any other is halved until f rises.
 
     It stops when the Newton decrement (twice the possible rise of f) is below tolerance² times the
     size of the document, after a last step. `work` then has a factor of the curvature over `over`
@@ -193,34 +163,21 @@ def map_document(rows, weight, n, prior, theta, budget, over, work):
     fixed_point(
         rows, weight, n, prior, theta, over, work.norm, work.by_word, work.mine, work.gradient
     )
-    fresh = True  # whether the curvature is computed at θ
-    always = prior.shape[0] < FEW_TOPICS or budget.tolerance < _ROUGH
     for _ in range(budget.max_steps):
-        if fresh:
-            factorise_curvature(rows, weight, n, prior, theta, over, work)
-        else:
-            fixed_point_gradient(
-                rows, weight, n, prior, theta, over, work.norm, work.by_word, work.mine,
-                work.gradient,
-            )  # fmt: skip
+        factorise_curvature(rows, weight, n, prior, theta, over, work)
         along_simplex(theta, work.gradient, work.step)
         solve_curvature(rows, n, prior, over, work, work.step)
-        if fresh:
-            decrement, deepest, longest = newton_step(theta, work.gradient, work.step)
-        else:
-            decrement, deepest, longest = chord_step(theta, work.gradient, work.step)
+        decrement, deepest, longest = newton_step(theta, work.gradient, work.step)
         taken += 1
         if deepest <= _DEEPEST:
             whole_step(theta, work.step)
             # After a short step the decrement falls to a fraction, unless it is rounding.
-            stalled = fresh and decrement <= _ROUNDING * size and decrement > 0.1 * last
+            stalled = decrement <= _ROUNDING * size and decrement > 0.1 * last
             if decrement <= budget.tolerance * budget.tolerance * size or stalled:
                 break
-            fresh = longest > _SHORT or not fresh or always
             last = decrement if longest <= _SHORT else math.inf
             value = math.nan
             continue
-        fresh = True
         if math.isnan(value):
             value = log_posterior(rows, weight, n, prior, theta, work)
         before = value
@@ -228,20 +185,6 @@ def map_document(rows, weight, n, prior, theta, budget, over, work):
         if value == before:
             break
     return taken
-
-
-@helper
-def pad_document(rows, weight, n):
-    """Append words of weight zero up to a whole number of vectors; returns the new length.
-
-    Loops over the words of a document then have no scalar remainder.
-    """
-    padded = whole(n)
-    for j in range(n, padded):
-        weight[j] = 0.0
-        for k in range(rows.shape[0]):
-            rows[k, j] = 1.0
-    return padded
 
 
 @helper

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from topicfocus.kernels.compile import helper, kernel
+from topicfocus.kernels.compile import helper
 
 
 @helper
@@ -18,11 +18,8 @@ def digamma(x):
         x += 1.0
     z = 1.0 / (x * x)
     # Bernoulli numbers B_2n / 2n.
-    series = z * (
-        1 / 12.0
-        - z
-        * (1 / 120.0 - z * (1 / 252.0 - z * (1 / 240.0 - z * (1 / 132.0 - z * (691 / 32760.0)))))
-    )
+    rest = 1 / 240.0 - z * (1 / 132.0 - z * (691 / 32760.0))
+    series = z * (1 / 12.0 - z * (1 / 120.0 - z * (1 / 252.0 - z * rest)))
     return math.log(x) - 0.5 / x - series - shift
 
 
@@ -35,10 +32,8 @@ def trigamma(x):
         x += 1.0
     r = 1.0 / x
     z = r * r
-    series = z * (
-        1 / 6.0
-        - z * (1 / 30.0 - z * (1 / 42.0 - z * (1 / 30.0 - z * (5 / 66.0 - z * (691 / 2730.0)))))
-    )
+    rest = 1 / 30.0 - z * (5 / 66.0 - z * (691 / 2730.0))
+    series = z * (1 / 6.0 - z * (1 / 30.0 - z * (1 / 42.0 - z * rest)))
     return shift + r * (1.0 + 0.5 * r + series)
 
 
@@ -70,34 +65,14 @@ def exp_digamma(x, out):
         right = q2 * q3
         u = (2.0 * v + 7.0) * ((q0 + q1) * right + (q2 + q3) * left) / (left * right)
         h = -u * (1.0 / 64.0)
-        e = 1.0 + h * (
-            1.0
-            + h
-            * (
-                1 / 2.0
-                + h * (1 / 6.0 + h * (1 / 24.0 + h * (1 / 120.0 + h * (1 / 720.0 + h / 5040.0))))
-            )
-        )
-        e = e * e
-        e = e * e
-        e = e * e
-        e = e * e
-        e = e * e
-        e = e * e
+        rest = 1 / 24.0 + h * (1 / 120.0 + h * (1 / 720.0 + h / 5040.0))
+        e = 1.0 + h * (1.0 + h * (1 / 2.0 + h * (1 / 6.0 + h * rest)))
+        for _ in range(6):
+            e = e * e
         t = v + 7.5
         z = 1.0 / (t * t)
-        series = 1.0 + z * (
-            1 / 24.0
-            - z
-            * (
-                37 / 5760.0
-                - z
-                * (
-                    10313 / 2903040.0
-                    - z * (5509121 / 1393459200.0 - z * 2709398569 / 367873228800.0)
-                )
-            )
-        )
+        rest = 10313 / 2903040.0 - z * (5509121 / 1393459200.0 - z * 2709398569 / 367873228800.0)
+        series = 1.0 + z * (1 / 24.0 - z * (37 / 5760.0 - z * rest))
         out[k] = t * series * e
 
 
@@ -110,15 +85,6 @@ def dirichlet_log_normaliser(concentration):
         total += concentration[k]
         value += math.lgamma(concentration[k])
     return value - math.lgamma(total)
-
-
-@kernel
-def apply_elementwise(x, which):
-    """digamma (`which` = 0) or trigamma (1) of an array, for tests."""
-    out = np.empty_like(x)
-    for i in range(x.shape[0]):
-        out[i] = digamma(x[i]) if which == 0 else trigamma(x[i])
-    return out
 
 
 @helper
@@ -140,19 +106,8 @@ def log_in_place(x, n, bits):
         m = x[j]
         s = (m - 1.0) / (m + 1.0)
         z = s * s
-        series = 1.0 + z * (
-            1 / 3.0
-            + z
-            * (
-                1 / 5.0
-                + z
-                * (
-                    1 / 7.0
-                    + z
-                    * (1 / 9.0 + z * (1 / 11.0 + z * (1 / 13.0 + z * (1 / 15.0 + z * (1 / 17.0)))))
-                )
-            )
-        )
+        rest = 1 / 9.0 + z * (1 / 11.0 + z * (1 / 13.0 + z * (1 / 15.0 + z * (1 / 17.0))))
+        series = 1.0 + z * (1 / 3.0 + z * (1 / 5.0 + z * (1 / 7.0 + z * rest)))
         x[j] = 2.0 * s * series + bits[j] * 0.6931471805599453
 
 
@@ -170,42 +125,9 @@ def exp_in_place(x, n, bits):
         k = np.int32(value * 1.4426950408889634 - 0.5)
         bits[j] = (np.int64(k) + 1023) << 52
         r = value - k * 0.6931471805599453
-        x[j] = 1.0 + r * (
-            1.0
-            + r
-            * (
-                1 / 2.0
-                + r
-                * (
-                    1 / 6.0
-                    + r
-                    * (
-                        1 / 24.0
-                        + r
-                        * (
-                            1 / 120.0
-                            + r
-                            * (
-                                1 / 720.0
-                                + r
-                                * (
-                                    1 / 5040.0
-                                    + r
-                                    * (
-                                        1 / 40320.0
-                                        + r
-                                        * (
-                                            1 / 362880.0
-                                            + r * (1 / 3628800.0 + r * (1 / 39916800.0))
-                                        )
-                                    )
-                                )
-                            )
-                        )
-                    )
-                )
-            )
-        )
+        rest = 1 / 40320.0 + r * (1 / 362880.0 + r * (1 / 3628800.0 + r * (1 / 39916800.0)))
+        rest = 1 / 24.0 + r * (1 / 120.0 + r * (1 / 720.0 + r * (1 / 5040.0 + r * rest)))
+        x[j] = 1.0 + r * (1.0 + r * (1 / 2.0 + r * (1 / 6.0 + r * rest)))
     power = bits.view(np.float64)
     for j in range(n):
         x[j] *= power[j]

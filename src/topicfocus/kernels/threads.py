@@ -3,7 +3,7 @@
 Chunks depend on the data alone, and their statistics are added in the order of the chunks, so that
 a sum of floating-point numbers does not depend on which thread finishes first. Kernels release the
 GIL. We use a plain thread pool because numba's threading layers abort when several threads call
-them.
+them. BLAS has one thread while a model is trained (`one_blas_thread`).
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from itertools import islice, pairwise
+from functools import cache
+from itertools import pairwise
 from typing import Any, TypeVar
 
 import numpy as np
+import scipy.linalg  # noqa: F401  (its BLAS must be loaded to be found)
+from threadpoolctl import ThreadpoolController
 
 from topicfocus.interrupts import keyboard_interrupts
 
@@ -151,7 +154,6 @@ def run_chunks(
     because the first access to new memory can take longer than the work of a chunk.
     """
     chunks = [(int(a), int(b)) for a, b in pairwise(bounds)]
-    threads = min(n_threads(n_jobs), len(chunks))
     spare: deque[Any] = deque()
 
     def run(chunk: tuple[int, int]) -> Any:
@@ -165,27 +167,14 @@ def run_chunks(
         work(chunk[0], chunk[1], buffer)
         return buffer
 
-    def put(total: Any, buffer: Any) -> Any:
+    total = None
+    for buffer in map_in_order(run, chunks, min(n_threads(n_jobs), len(chunks))):
         if total is None:
-            return buffer
+            total = buffer
+            continue
         add(total, buffer)
         if reset is not None:
             spare.append(buffer)
-        return total
-
-    total = None
-    if threads <= 1:
-        for chunk in chunks:
-            total = put(total, run(chunk))
-        return total
-    # At most threads + 1 chunks are submitted; the oldest is added before the next is submitted.
-    with _using(threads) as pool:
-        waiting = deque(pool.submit(run, chunk) for chunk in chunks[: threads + 1])
-        later = iter(chunks[threads + 1 :])
-        while waiting:
-            buffer = waiting.popleft().result()
-            waiting.extend(pool.submit(run, chunk) for chunk in islice(later, 1))
-            total = put(total, buffer)
     return total
 
 
@@ -213,3 +202,31 @@ def map_in_order(
         finally:  # after an error, or when the caller stops iterating
             for future in waiting:
                 future.cancel()
+
+
+# ---- BLAS ----------------------------------------------------------------------------------------
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    """The BLAS libraries of this process; finding them takes some milliseconds."""
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Limit BLAS to one thread in this process, as a context manager or a decorator.
+
+    Matrix products are small in training (topics x topics, topics x documents), and our own threads
+    need the cores. BLAS threads wait for the next product in a busy loop: with 50 topics this took
+    a third of the processor time of a fit. With one thread, sums also do not depend on the number
+    of BLAS threads.
+
+    It has an effect in the main thread only: OpenBLAS (0.3.31) ignores calls from other threads,
+    and nested blocks in one thread restore the previous number in the right order.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    with _libraries().limit(limits=1, user_api="blas"):
+        yield

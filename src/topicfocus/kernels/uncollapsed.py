@@ -6,7 +6,21 @@ With r = softmax(logits), the gradients of the bound are
     ∂/∂logit_k = r_k (G_k - Σ_l r_l G_l),  G_k = c (E[log θ_k] + φ_v log β_vk - log r_k)
     ∂/∂γ_k     = ψ'(γ_k)(α_k + s_k - γ_k) - ψ'(γ₀) Σ_l (α_l + s_l - γ_l) + ∂ w E[log p(y)]/∂γ_k,
 
-s_k = Σ c r_k. The original code has Adam moments for all documents, so that documents outside the
+s_k = Σ c r_k. For the global parameters, β_·k and π are softmax of logits and φ is the sigmoid of
+one. With S_vk = Σ c r_k and n_v = Σ c over the minibatch, the bound without documents is
+
+    Σ_v n_v [φ_v log p + (1-φ_v) log(1-p) + H(φ_v) + (1-φ_v) log π_v]
+
+and the gradients, including the terms of the documents, are
+
+    ∂/∂topic_logit_vk     = φ_v S_vk - β_vk Σ_u φ_u S_uk
+    ∂/∂background_logit_v = (1-φ_v) n_v - π_v Σ_u (1-φ_u) n_u
+    ∂/∂inclusion_logit_v  = φ_v(1-φ_v) [Σ_k S_vk log β_vk + n_v (logit p - log π_v - logit φ_v)].
+
+These have kernels, because with few topics rows are short, on which NumPy would spend most of the
+time of a step.
+
+The original code has Adam moments for all documents, so that documents outside the
 minibatch also move by their momentum at every step. This drift has a closed form: while the
 gradient is zero, step j after the last visit (at time t) moves a parameter by
 rate · (m β₁ʲ/(1-β₁^{t+j})) / √(v β₂ʲ/(1-β₂^{t+j})), so that the sum is rate · m/√v times one number
@@ -16,24 +30,26 @@ per minibatch. `drift` is that number and `fade` the decay of both moments, both
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections import namedtuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from topicfocus.kernels.compile import helper, kernel
-from topicfocus.kernels.local import theta_objective_less_prior
-from topicfocus.kernels.scratch import ROOM, apart
+from topicfocus.kernels.compile import helper, kernel, work_array
+from topicfocus.kernels.local import (
+    LocalCorpus,
+    LocalTarget,
+    expected_target,
+    has_target,
+    longest_document,
+    target_gradient,
+    theta_objective,
+)
 from topicfocus.kernels.special import (
     dirichlet_log_normaliser,
     exp_in_place,
     log_in_place,
     trigamma,
-)
-from topicfocus.kernels.target_terms import (
-    LocalTarget,
-    expected_target,
-    has_target,
-    target_gradient,
 )
 
 #: Smallest γ; the original has no bound.
@@ -80,6 +96,12 @@ class UncollapsedStats(NamedTuple):
 
     word_topic: np.ndarray
     parts: np.ndarray
+
+
+#: Work arrays of one thread: topics x words of the longest document, per word, and per topic.
+UncollapsedWork = namedtuple(
+    "UncollapsedWork", "slopes r pull bits log_norm average log_theta sums gradient moments"
+)
 
 
 @helper
@@ -187,42 +209,26 @@ def concentration_gradient(prior, sums, gamma, family, target, moments, out):
 
 
 @kernel
-def step_documents(
-    first, last, corpus, inclusion, log_topics, prior, coef, family, local, step, out
+def _step_documents(
+    first, last, corpus, inclusion, log_topics, prior, coef, family, local, step, work, out
 ):
-    """Statistics of documents first..last-1, then one Adam step on their variational parameters.
-
-    out.word_topic[v,k] += c r_k; out.parts += (words and responsibilities, θ, target), the part of
-    the bound that depends on documents. `coef` is predictors x topics.
-    """
     n_topics = prior.shape[0]
-    log_theta = apart(np.empty(n_topics + ROOM))
-    sums = apart(np.empty(n_topics + ROOM))
-    gradient = apart(np.empty(n_topics + ROOM))
-    moments = apart(np.empty(4 * coef.shape[0] + ROOM)).reshape((4, coef.shape[0]))
-    longest = 0
-    for d in range(first, last):
-        longest = max(longest, corpus.indptr[d + 1] - corpus.indptr[d])
-    slope_buffer = apart(np.empty(longest * n_topics + ROOM, dtype=local.logits.dtype))
-    r_buffer = apart(np.empty(longest * n_topics + ROOM))
-    pull_buffer = apart(np.empty(longest * n_topics + ROOM))
-    bits = apart(np.empty(longest * n_topics + ROOM, dtype=np.int64))
-    log_norm = apart(np.empty(longest + ROOM))
-    average = apart(np.empty(longest + ROOM))
+    log_theta, sums, moments = work.log_theta, work.sums, work.moments
+    log_norm, average = work.log_norm, work.average
     prior_normaliser = dirichlet_log_normaliser(prior)
     for d in range(first, last):
         gamma = local.concentration[d]
         times = corpus.doc_weight[d]
-        mix = theta_objective_less_prior(prior, gamma, log_theta) - prior_normaliser
+        mix = theta_objective(prior, gamma, log_theta) - prior_normaliser
         out.parts[1] += times * mix
         a, b = corpus.indptr[d], corpus.indptr[d + 1]
         n = b - a
         words, counts = corpus.indices[a:b], corpus.counts[a:b]
         logits = local.logits[a:b].reshape((n_topics, n))
-        slopes = slope_buffer[: n_topics * n].reshape((n_topics, n))
-        r = r_buffer[: n_topics * n].reshape((n_topics, n))
-        pull = pull_buffer[: n_topics * n].reshape((n_topics, n))
-        softmax_down(logits, r, log_norm, average, bits)
+        slopes = work.slopes[: n_topics * n].reshape((n_topics, n))
+        r = work.r[: n_topics * n].reshape((n_topics, n))
+        pull = work.pull[: n_topics * n].reshape((n_topics, n))
+        softmax_down(logits, r, log_norm, average, work.bits)
         for j in range(n):
             v = words[j]
             for k in range(n_topics):
@@ -255,7 +261,127 @@ def step_documents(
         target = LocalTarget(corpus.target[d], corpus.target_weight[d], corpus.offset[d], coef)
         if has_target(target.weight):
             out.parts[2] += times * expected_target(family, target, gamma, moments)
-        concentration_gradient(prior, sums, gamma, family, target, moments, gradient)
-        adam_move_array(gamma, gradient, local.concentration_m[d], local.concentration_v[d], step)
+        concentration_gradient(prior, sums, gamma, family, target, moments, work.gradient)
+        adam_move_array(
+            gamma, work.gradient, local.concentration_m[d], local.concentration_v[d], step
+        )
         for k in range(n_topics):
             gamma[k] = max(gamma[k], SMALLEST_CONCENTRATION)
+
+
+def step_documents(
+    first: int,
+    last: int,
+    corpus: LocalCorpus,
+    inclusion: np.ndarray,
+    log_topics: np.ndarray,
+    prior: np.ndarray,
+    coef: np.ndarray,
+    family: Any,
+    local: Uncollapsed,
+    step: AdamStep,
+    out: UncollapsedStats,
+) -> None:
+    """Statistics of documents first..last-1, then one Adam step on their variational parameters.
+
+    out.word_topic[v,k] += c r_k; out.parts += (words and responsibilities, θ, target), the part of
+    the bound that depends on documents. `coef` is predictors x topics.
+    """
+    n_topics, longest = len(prior), longest_document(corpus.indptr[first : last + 1])
+    work = UncollapsedWork(
+        slopes=work_array(longest * n_topics, dtype=local.logits.dtype),
+        r=work_array(longest * n_topics),
+        pull=work_array(longest * n_topics),
+        bits=work_array(longest * n_topics, dtype=np.int64),
+        log_norm=work_array(longest),
+        average=work_array(longest),
+        log_theta=work_array(n_topics),
+        sums=work_array(n_topics),
+        gradient=work_array(n_topics),
+        moments=work_array(4, len(coef)),
+    )
+    _step_documents(
+        first, last, corpus, inclusion, log_topics, prior, coef, family, local, step, work, out
+    )
+
+
+# ---- global parameters ---------------------------------------------------------------------------
+
+
+class ChannelGradients(NamedTuple):
+    """Gradients in the logits of topics (words x topics), background and inclusion (words)."""
+
+    topics: np.ndarray
+    background: np.ndarray
+    inclusion: np.ndarray
+
+
+@kernel
+def log_softmax_columns(logits, log_p, p):
+    """log_p = log softmax down the columns, p = its exponential; twin: scipy's log_softmax."""
+    n_words, n_topics = logits.shape
+    largest = np.full(n_topics, -math.inf)
+    norm = np.zeros(n_topics)
+    for v in range(n_words):
+        for k in range(n_topics):
+            largest[k] = max(largest[k], logits[v, k])
+    for v in range(n_words):
+        for k in range(n_topics):
+            p[v, k] = logits[v, k] - largest[k]
+    exp_in_place(p.reshape(-1), p.size, np.empty(p.size, dtype=np.int64))
+    for v in range(n_words):
+        for k in range(n_topics):
+            norm[k] += p[v, k]
+    for k in range(n_topics):
+        largest[k] += math.log(norm[k])
+        norm[k] = 1.0 / norm[k]
+    for v in range(n_words):
+        for k in range(n_topics):
+            log_p[v, k] = logits[v, k] - largest[k]
+            p[v, k] *= norm[k]
+
+
+@kernel
+def topic_gradient(word_topic, topics, inclusion, out):
+    """out = ∂/∂topic_logits, the formula of the module."""
+    n_words, n_topics = word_topic.shape
+    total = np.zeros(n_topics)
+    for v in range(n_words):
+        for k in range(n_topics):
+            out[v, k] = inclusion[v] * word_topic[v, k]
+            total[k] += out[v, k]
+    for v in range(n_words):
+        for k in range(n_topics):
+            out[v, k] -= topics[v, k] * total[k]
+
+
+@kernel
+def switch_gradients(
+    word_topic, word_count, log_topics, inclusion, log_background, background, prior, out
+):
+    """Write out.background and out.inclusion; return the part of the bound without documents.
+
+    By the formulas of the module, for 0 < φ < 1; `prior` is p.
+    """
+    n_words, n_topics = word_topic.shape
+    log_in = math.log(prior)
+    log_out = math.log1p(-prior)
+    value = 0.0
+    total = 0.0
+    for v in range(n_words):
+        n = word_count[v]
+        phi = inclusion[v]
+        away = 1.0 - phi
+        log_phi = math.log(phi)
+        log_away = math.log1p(-phi)
+        score = 0.0
+        for k in range(n_topics):
+            score += word_topic[v, k] * log_topics[v, k]
+        score += n * (log_in - log_out - log_background[v] - (log_phi - log_away))
+        out.inclusion[v] = phi * away * score
+        out.background[v] = away * n
+        total += away * n
+        value += n * (phi * (log_in - log_phi) + away * (log_out - log_away + log_background[v]))
+    for v in range(n_words):
+        out.background[v] -= background[v] * total
+    return value

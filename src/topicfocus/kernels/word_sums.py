@@ -12,8 +12,6 @@ from topicfocus.kernels.compile import helper
 
 #: Prevents division by zero for a word of probability zero (representable in single precision).
 _TINY = np.float32(1e-30)
-#: Words per step of LLVM's loops over a document in single precision (4 registers of 8).
-_VECTOR = 32
 #: Below this many topics a plain loop over them is faster than setting up SIMD.
 _FEW_TOPICS = 12
 #: Largest number of topics for which a step needs only one loop over the words of a document.
@@ -162,6 +160,15 @@ def add_responsibilities(words, counts, times, table, rows, e, norm, out):
 
 
 @helper
-def whole_vectors(n):
-    """n rounded up to a multiple of the step of vectorised loops."""
-    return (n + _VECTOR - 1) // _VECTOR * _VECTOR
+def pad_document(rows, weight, n, padded):
+    """Append words of weight zero, so that loops over words have no scalar remainder."""
+    for j in range(n, padded):
+        weight[j] = 0.0
+        for k in range(rows.shape[0]):
+            rows[k, j] = 1.0
+
+
+@helper
+def multiple_of(step, n):
+    """n rounded up to a multiple of `step`."""
+    return (n + step - 1) // step * step
