@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
+from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor
+from topicfocus.datasets import make_reviews
 from topicfocus.estimators.effects import linear_effects
 
 
@@ -67,3 +69,27 @@ def test_coverage_where_errors_differ():
         reach = student.ppf(0.975, freedom) * np.sqrt(variance)
         inside.append(abs(estimate[0] - 0.8) < reach[0])
     assert 0.93 <= np.mean(inside) <= 0.97
+
+
+@pytest.mark.filterwarnings("ignore::topicfocus.estimators.training.UselessFitWarning")
+@pytest.mark.parametrize("kind", ["numbers", "binary", "classes"])
+def test_noise(kind):
+    """Under noise about a twentieth of the 95% intervals exclude zero.
+
+    experiments/intervals.py has 200 fits of each; here are 12, of which far more may be wrong.
+    """
+    corpus = make_reviews(3000, random_state=0)
+    excluded = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        rows = rng.choice(3000, 360, replace=False)
+        train, test = rows[:240], rows[240:]
+        target = rng.normal(size=3000)
+        if kind != "numbers":
+            target = rng.integers(0, 2 if kind == "binary" else 3, 3000)
+        model = FocusedTopicRegressor if kind == "numbers" else FocusedTopicClassifier
+        model = model(4, inclusion_prior=0.2, max_epochs=5, random_state=0, n_jobs=1)
+        model.fit(corpus.counts[train], target[train])
+        effects = model.topic_effects(corpus.counts[test], target[test])
+        excluded += list((effects["lower"] > 0) | (effects["upper"] < 0))
+    assert np.mean(excluded) < 0.2

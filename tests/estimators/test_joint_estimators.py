@@ -289,3 +289,16 @@ def test_one_word_vocabulary():
     # Nothing to choose between, but topics of one word are a model: it predicts the mean.
     model = SLDARegressor(2, random_state=0).fit(X, y)
     np.testing.assert_allclose(model.predict(X), 0.5, atol=1e-3)
+
+
+def test_the_papers_own_algorithm_gets_there_too(reviews):
+    # It needs thousands of steps for the target to break the symmetry of the start: small batches,
+    # and steps of twice the usual length, or it would be twice as many.
+    settings = {"solver": "gradient", "batch_size": 20, "max_epochs": 250, "learning_rate": 0.05}
+    model = PFSLDARegressor(5, inclusion_prior=0.25, random_state=0, **settings)
+    model.fit(reviews.counts[:350], reviews.target[:350])
+    assert model.n_iter_ == 250
+    error = rmse(reviews.target[700:], model.predict(reviews.counts[700:]))
+    assert error < 0.45 * np.std(reviews.target[700:])
+    assert selection_scores(model.inclusion_, reviews.relevant, threshold=0.5).precision > 0.9
+    assert model.history_["objective"][-1] > model.history_["objective"][0]

@@ -20,8 +20,10 @@ from topicfocus.estimators.words import (
     context_scores,
     distinctive_scores,
     sign_agreement,
+    usual_order,
     word_scores,
 )
+from topicfocus.metrics import coherence, target_agreement, topic_diversity
 
 REVIEWS = make_reviews(600, random_state=0)
 BETA = np.array([[0.5, 0.3, 0.15, 0.05, 0.0], [0.5, 0.1, 0.0, 0.1, 0.3]])
@@ -136,3 +138,44 @@ def test_rare_and_indifferent_words_do_not_come_first():
 def test_models_that_keep_every_word_have_no_context(model):
     assert not hasattr(model(2), "context_words")
     assert hasattr(FocusedTopicClassifier(2), "context_words")
+
+
+def test_distinctive_words_occur_together_and_have_the_sign_of_the_topic():
+    reviews = make_reviews(1500, n_themes=3, random_state=3)
+    model = FocusedTopicRegressor(6, random_state=0).fit(reviews.counts, reviews.target)
+    assert usual_order(model.fitted_) == "distinctive"
+    figures = []
+    for order in ("distinctive", "probability"):
+        ranks = model.word_ranks(order)
+        assert [[str(v) for v in np.argsort(-row)[:5]] for row in ranks] == model.top_words(
+            5, order=order
+        )
+        figures.append(
+            [
+                coherence(ranks, reviews.counts, "smoothed_pmi", 8),
+                topic_diversity(ranks, 8),
+                target_agreement(ranks, model.coef_, reviews.counts, reviews.target, 8),
+            ]
+        )
+    assert np.all(np.array(figures[0]) >= np.array(figures[1]) - 0.02), figures
+
+
+def test_context_words_are_of_the_documents_of_a_topic():
+    rng = np.random.default_rng(0)
+    n = 800
+    kind, up = rng.integers(2, size=n), rng.integers(2, size=n)
+    counts = np.zeros((n, 26))
+    for d in range(n):
+        # Four distinctive words of a kind and direction, ten that have only the kind, two for all.
+        counts[d, 2 * kind[d] + up[d] + 4 * rng.integers(2, size=4)] += 1
+        counts[d, 8 + 8 * kind[d] + rng.integers(8, size=10)] += 1
+        counts[d, 24 + rng.integers(2, size=6)] += 1
+    target = (2.0 * up - 1) * (1 + kind) + 0.2 * rng.standard_normal(n)
+    model = FocusedTopicRegressor(4, keep_words=range(8), drop_words=range(8, 26), random_state=0)
+    model.fit(counts, target)
+    of_kind = np.add.reduceat(model.components_[:, [0, 1, 4, 5, 2, 3, 6, 7]], [0, 4], axis=1)
+    clear = of_kind.max(axis=1) > 0.9  # there is a solution with two topics for both kinds, too
+    assert clear.sum() >= 2
+    words = model.context_words(5)
+    for k in np.flatnonzero(clear):
+        assert all((int(v) - 8) // 8 == of_kind[k].argmax() for v in words[k]), (k, words)
