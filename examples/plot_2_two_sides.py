@@ -75,7 +75,7 @@ table.sort_values("much of it", ascending=False).round(2)
 # ----------------------------------------------------
 import matplotlib.pyplot as plt
 
-effects = effects.assign(label=table["words"].str.split().str[:4].str.join(" "))
+effects = effects.assign(label=table["words"].str.split(", ").str[:4].str.join(", "))
 effects = effects.sort_values("change").reset_index(drop=True)
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 colours = ["#3a6ea5" if change > 0 else "#5a8f29" for change in effects["change"]]

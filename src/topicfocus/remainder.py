@@ -32,7 +32,7 @@ from topicfocus.passes import dot, transposed_dot
 #: to the likelihood (1 for a number in standard deviations of its noise). With 400 to 800
 #: documents weaker ones sometimes won on validation documents by chance, and lost elsewhere.
 PENALTIES = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0)
-#: The path ends when so many weaker penalties in a row did not predict better.
+#: The path ends when this many weaker penalties in a row did not predict better.
 PATIENCE = 2
 #: The gradient that ends a regression, relative to that without terms, and the error of a step of
 #: Newton's method, relative to its gradient.

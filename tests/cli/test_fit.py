@@ -38,7 +38,7 @@ def test_it_says_what_it_does_and_shows_what_it_found(fitted):
     assert "ridge on words and pairs of words" in done.stdout
     assert "80% intervals of predictions contain" in done.stdout
     assert "Completeness: the topics capture" in done.stdout or "its weight is zero" in done.stdout
-    assert "topics are found again in two separate samples" in " ".join(done.stdout.split())
+    assert "topics replicate in two separate samples" in " ".join(done.stdout.split())
     assert "topicfocus explain " in done.stdout
     assert done.stdout.index("masterpiece") < done.stdout.index("awful")
     assert "\x1b" not in done.stdout + done.stderr  # no terminal, no bar

@@ -184,7 +184,7 @@ def test_tables(reviews, fitted):
     # What one class gains the others lose.
     assert topics.groupby("topic")["change"].sum().abs().max() < 1e-12
     assert words.groupby("word")["change"].sum().abs().max() < 1e-12
-    assert topics["words"][0].split() == model.top_words(5, reviews.vocabulary)[0]
+    assert topics["words"][0].split(", ") == model.top_words(5, reviews.vocabulary)[0]
     assert set(words["word"]) == set(np.array(reviews.vocabulary)[model.selected_words_])
     several, _ = fitted("several")
     table = several.topic_effects(reviews.counts)

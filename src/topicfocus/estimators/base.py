@@ -745,7 +745,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
             confidence=confidence,
             n_jobs=self.n_jobs,
         )
-        names = [" ".join(words) for words in self.top_words(5, vocabulary)]
+        names = [", ".join(words) for words in self.top_words(5, vocabulary)]
         return effects.topic_table(self.fitted_, found, names)
 
     @available_if(has_targets)

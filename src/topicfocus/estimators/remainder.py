@@ -32,7 +32,7 @@ from topicfocus.remainder import (
     rows_of,
 )
 
-#: Documents are split into so many parts: one for validation, the others in two halves.
+#: Number of parts of the documents: one for validation, the others in two halves.
 N_PARTS = 5
 
 

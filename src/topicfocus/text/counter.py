@@ -73,7 +73,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         Choose phrases. Without effect if `ngram_range` is given, for codes and for tokens of a
         function of yours.
     ngram_range : (int, int), default=(1, 1)
-        Count every run of so many words instead: (1, 2) is words and pairs of words.
+        Count every run of this many words instead: (1, 2) is words and pairs of words.
     min_df, max_df : int or float, optional
         Terms in fewer (more) documents than this are left out. A whole number is a number of
         documents, a float a proportion. By default terms are in 10 documents at least, or in fewer

@@ -184,7 +184,7 @@ def topics_title(summary: dict[str, Any]) -> str:
     """What the numbers of `topic_cells` are."""
     name, rows = target_name(summary), summary["topics"]
     if _is_multiclass(summary):
-        what = "probability of the class that a topic raises most"
+        what = "probability of the class that increases most with a topic"
     elif "class" in rows[0]:
         what = f"probability of {rows[0]['class']}"
     else:
@@ -258,7 +258,7 @@ def topic_remarks(summary: dict[str, Any]) -> list[str]:
         own = {str(row["class"]) for row in rows}
         others = [str(c) for c in summary["target"]["classes"] if str(c) not in own]
         if others:
-            out.append(f"No topic raises these classes most: {', '.join(others)}.")
+            out.append(f"These classes have no topic with which they are most probable: {', '.join(others)}.")
     idle = [str(r["topic"]) for r in rows if len(r["words"]) < 2 or hardly_any(r, rows)]
     if idle and len(rows) > 1:
         which = f"Topic {idle[0]} makes" if len(idle) == 1 else f"Topics {_listed(idle)} make"
@@ -282,7 +282,7 @@ def _replication(found: dict[str, Any], n_topics: int) -> str:
     if 0 < len(again) < n_topics:
         others = f", {'topic' if len(again) == 1 else 'topics'} {_listed(again)}"
     return (
-        f"{len(again)} of {n_topics} topics are found again in two separate samples of "
+        f"{len(again)} of {n_topics} topics replicate in two separate samples of "
         f"{found['documents']:,} training documents{others} (a quick check; {thorough} does more)."
     )
 

@@ -296,9 +296,9 @@ def plain(value: Any) -> Any:
 
 
 def joined(words: Iterable[str]) -> str:
-    """Words in a row; with semicolons if some contain spaces, as codes may."""
+    """Words in a row; with semicolons if some contain commas, as codes may."""
     words = list(words)
-    return ("; " if any(" " in word for word in words) else " ").join(words)
+    return ("; " if any("," in word for word in words) else ", ").join(words)
 
 
 def write_tables(tables: Iterable[pd.DataFrame], stream: Any, *, as_json: bool = False) -> int:

@@ -488,7 +488,7 @@ function respond(target, predictor, spread) {
     const last = target.levels[target.levels.length - 1];
     const most = 0.25 * (last - target.levels[0]) ** 2; // no more than a coin thrown between the ends
     const std = Math.sqrt(clamp(square - mean * mean + slope * slope * s, 0, most));
-    // The first level that so many are at or below: families/ordinal.py.
+    // The first level with at least this probability at or below it: families/ordinal.py.
     const flat = Math.sqrt(1 + (Math.PI * s) / 8);
     const end = (level) => target.levels[target.thresholds.filter((t) => sigmoid((t - f) / flat) < level).length];
     return { mean, std, low: end(0.1), high: end(0.9), probabilities: p };
