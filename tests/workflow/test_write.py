@@ -55,7 +55,7 @@ def test_topics_and_words_as_tables(outcome):
     topics, words = (read_csv(outcome.folder / name) for name in ("topics.csv", "words.csv"))
     found = outcome.summary["topics"]
     assert [int(row["topic"]) for row in topics] == [t["topic"] for t in found]
-    assert [row["words"].split() for row in topics] == [t["words"] for t in found]
+    assert [row["words"].split(", ") for row in topics] == [t["words"] for t in found]
     for name in ("low", "high", "change", "estimate", "lower", "upper", "share"):
         assert [float(row[name]) for row in topics] == pytest.approx(
             [t[name] for t in found], rel=1e-5

@@ -329,7 +329,7 @@ def explain_text(
     >>> {word: round(amount, 1) for word, amount in found["words"].items()}
     {'superb': 0.5}
     >>> f"{found['before']:.1f} stars without words, {found['after']:.1f} with them"
-    '5.5 stars without words, 6.0 with them'
+    '5.5 stars without words, 5.8 with them'
     """
     config = ExplainConfig(model=model, text=text, **settings)
     if not text.strip():

@@ -137,7 +137,7 @@ class Result:
         >>> result = topicfocus.fit(reviews.texts, y=reviews.target, topics=2, phrases=False)
         >>> found = result.predict(["a superb masterpiece", "an awful mess"], topics=True)
         >>> found["top_words"].tolist()
-        ['masterpiece superb', 'awful']
+        ['masterpiece, superb', 'awful']
         """
         return predict_file(self.saved, data, **settings)
 
