@@ -231,7 +231,8 @@ def bertopic(data: Split, seed: int) -> Found | None:
     from umap import UMAP
 
     own, others = embed(data.texts), embed(data.test_texts)
-    vectorizer = CountVectorizer(stop_words="english", min_df=5)
+    # BERTopic counts words by topic, so a word of one topic must not be left out as a rare one.
+    vectorizer = CountVectorizer(stop_words="english")
     model = BERTopic(
         umap_model=UMAP(n_components=5, metric="cosine", random_state=seed),
         vectorizer_model=vectorizer,

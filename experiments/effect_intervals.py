@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from runner import Record, Task, experiment, finished, markdown
-from scipy.stats import t as student
+from scipy.stats import norm
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 
@@ -30,7 +30,7 @@ from topicfocus.datasets import make_pfslda, make_reviews
 PAIRS, LEVEL, SAMPLES = 10, 0.9, 10
 SEEDS = (410, 420, 430, 440)
 #: Standard errors from the middle of an interval to its ends.
-REACH = float(student.ppf(0.5 + LEVEL / 2, PAIRS - 1))
+REACH = float(norm.ppf(0.5 + LEVEL / 2))
 #: Documents of the corpus by which the true difference is computed.
 JUDGED = 10_000
 
@@ -176,7 +176,9 @@ def _coverage_page() -> list[str]:
     return [
         "## Coverage",
         "Fraction of 90% intervals of `stability` that contain the difference in a large corpus "
-        f"(standard error); {PAIRS} pairs of halves. Spread: root mean square of (centre - truth) "
+        f"(standard error); {PAIRS} pairs of halves. The difference is that of the topics of the "
+        "whole sample; those of a half, which the intervals are about, predict less, and several "
+        "topics may be rotated. Spread: root mean square of (centre - truth) "
         "in standard errors, over topics and samples; it should be 1. Corpora of the seeds "
         f"{', '.join(map(str, SEEDS))}.",
         markdown(["documents", "samples", "contain the truth", "spread"], lines),

@@ -57,7 +57,10 @@ def test_many_topics_are_shown_whole(monkeypatch, width):
     for k in range(20):  # no topic without words, and none of its words left out
         assert all(f"word{k}of{j}" in text for j in range(10))
     assert "<1% → 90%" in text and NAMES[18] in text
-    assert "These classes have no topic with which they are most probable:" in text and NAMES[1] in text
+    assert (
+        "These classes have no topic with which they are most probable:" in text
+        and NAMES[1] in text
+    )
 
 
 def test_sentences_come_first(monkeypatch):

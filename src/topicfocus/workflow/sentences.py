@@ -258,7 +258,8 @@ def topic_remarks(summary: dict[str, Any]) -> list[str]:
         own = {str(row["class"]) for row in rows}
         others = [str(c) for c in summary["target"]["classes"] if str(c) not in own]
         if others:
-            out.append(f"These classes have no topic with which they are most probable: {', '.join(others)}.")
+            names = ", ".join(others)
+            out.append(f"These classes have no topic with which they are most probable: {names}.")
     idle = [str(r["topic"]) for r in rows if len(r["words"]) < 2 or hardly_any(r, rows)]
     if idle and len(rows) > 1:
         which = f"Topic {idle[0]} makes" if len(idle) == 1 else f"Topics {_listed(idle)} make"
