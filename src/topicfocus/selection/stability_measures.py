@@ -18,10 +18,10 @@ those of the model,
 s² being the variance of m_b over pairs: ¼ (v₁ + v₂) is the variance of one m_b, and the mean over
 random splits of the same documents varies less, by the variance between splits. This leaves out the
 covariance of the two effects of a pair, which one sample does not show. It is positive under noise,
-where both topics were matched to the same chance topic of the model: the mean then has 0.36 to
-0.47 of the variance of one m_b (simulated targets of 0, 2 and 3 classes), so at least 0.4 of the
-first term is kept. The limits are normal, since the variances are means over B pairs. The estimand
-is the effect of a topic as it is found in half of the documents.
+where both topics were matched to the same chance topic of the model (a correlation of about 0.3;
+the mean has about half of the variance of one m_b), so at least half of the first term is kept. The
+limits are those of Student's t with B - 1 degrees of freedom. The estimand is the effect of a topic
+as it is found in half of the documents.
 
 Rates under noise: experiments/COVERAGE.md.
 """
@@ -36,13 +36,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import norm
+from scipy.stats import t as student
 
 from topicfocus.counts import Counts, in_memory, take_columns
 
 #: Largest number of substitutes per word, and their least correlation with it.
 MOST, LEAST_CORRELATION = 5, 0.15
 #: The error variance of an effect is at least this part of that of a single pair of halves.
-_LEAST_VARIANCE = 0.4
+_LEAST_VARIANCE = 1 / 2
 #: Number of words that are correlated with all others at a time.
 _BLOCK = 256
 
@@ -279,7 +280,7 @@ def crossed_intervals(
     over_splits = (1 - 1 / n_pairs) * of_pair.var(axis=0, ddof=1)
     error = np.sqrt(np.maximum(variance - over_splits, _LEAST_VARIANCE * variance))
     centre = of_pair.mean(axis=0)
-    reach = float(norm.ppf(0.5 + level / 2)) * error
+    reach = float(student.ppf(0.5 + level / 2, n_pairs - 1)) * error
     return Intervals(
         estimate=estimate,
         centre=centre,
