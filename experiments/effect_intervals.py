@@ -161,8 +161,8 @@ def _noise_page() -> list[str]:
     return [
         "## Noise",
         "Fraction of the intervals that exclude zero (standard error over fits), which should be "
-        f"5% for `topic_effects` and 10% for `stability` ({NOISE_PAIRS} pairs of halves; with 10 pairs, "
-        "168 fits each, it was .056, .058 and .034).",
+        f"5% for `topic_effects` and 10% for `stability` ({NOISE_PAIRS} pairs of halves; with "
+        "10 pairs, 168 fits each, it was .056, .058 and .034).",
         markdown(["interval, target", "fits", "intervals", "exclude zero"], _noise_lines()),
     ]
 
