@@ -168,9 +168,10 @@ def _noise_page() -> list[str]:
 
 
 def _coverage_page() -> list[str]:
-    lines = []
+    lines, done = [], finished("effect_intervals")
+    seeds = sorted({r["seed"] for r in done if r["case"] in CASES})
     for name in CASES:
-        records = [r for r in finished("effect_intervals") if r["case"] == name]
+        records = [r for r in done if r["case"] == name]
         if len(records) > 1:
             size = 600 if "classes" in name else 400
             lines.append([name, f"{len(records)} of {size}", *cells(records)])
@@ -183,7 +184,7 @@ def _coverage_page() -> list[str]:
         "whole sample; those of a half, which the intervals are about, predict less, and several "
         "topics may be rotated. Spread: root mean square of (centre - truth) "
         "in standard errors, over topics and samples; it should be 1. Corpora of the seeds "
-        f"{', '.join(map(str, SEEDS))}.",
+        f"{', '.join(map(str, seeds))}.",
         markdown(["documents", "samples", "contain the truth", "spread"], lines),
     ]
 

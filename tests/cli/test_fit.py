@@ -28,7 +28,7 @@ def test_it_says_what_it_does_and_shows_what_it_found(fitted):
     for expected in (
         "score",
         "higher in stars",
-        "Topics, by the predicted stars",
+        "Topics, with the predicted stars",
         "Kept:",
         "Dropped:",
         "RMSE",

@@ -67,7 +67,8 @@ def test_sentences_come_first(monkeypatch):
     what = result(3, 20)
     what["topics"][0]["class"] = "cats"
     lines = shown(monkeypatch, what, 120)
-    wanted = "Documents with much of word0of0, word0of1, word0of2 are more often cats (<1% → 90%)."
+    words = "word0of0, word0of1, word0of2"
+    wanted = f"Documents with much of {words} are more often of class cats (<1% → 90%)."
     assert wanted in lines[:6]
     assert any("predicts the right class for 80%" in line for line in lines[:9])
 

@@ -140,7 +140,8 @@ def _sentence(
     if "class" in row:
         ends = f"({percentage(row['low'])} → {percentage(row['high'])})"
         more = "more" if row["change"] > 0 else "less"
-        return Sentence(before, called(row), f" are {more} often {row['class']} {ends}.")
+        kind = "of class " if _is_multiclass(summary) else ""
+        return Sentence(before, called(row), f" are {more} often {kind}{row['class']} {ends}.")
     more = "higher" if row["change"] > 0 else "lower"
     ends = f"({number(row['low'])} → {number(row['high'])})"
     difference = number(abs(row["change"]))
@@ -184,7 +185,7 @@ def topics_title(summary: dict[str, Any]) -> str:
     """What the numbers of `topic_cells` are."""
     name, rows = target_name(summary), summary["topics"]
     if _is_multiclass(summary):
-        what = "probability of the class that increases most with a topic"
+        what = "probability of the class that a topic is most associated with"
     elif "class" in rows[0]:
         what = f"probability of {rows[0]['class']}"
     else:
@@ -194,10 +195,13 @@ def topics_title(summary: dict[str, Any]) -> str:
     beside = ["covariates"] if summary.get("covariates") else []
     beside += ["exposure"] if summary["settings"].get("exposure") else []
     with_average = f" with average {' and '.join(beside)}" if beside else ""
-    return (
-        f"Topics, by the {what} of a typical document{with_average} with little and with much of "
-        f"the topic ({low:g}th and {high:g}th percentile of the {which} documents)"
+    title = (
+        f"Topics, with the {what}: predicted for a typical document{with_average} with little and "
+        f"with much of the topic ({low:g}th and {high:g}th percentile of the {which} documents)"
     )
+    if rows[0].get("lower") is None:
+        return title
+    return f"{title}; held-out: the average difference in the outcomes of held-out documents"
 
 
 def topic_cells(summary: dict[str, Any]) -> list[list[str]]:
@@ -281,7 +285,8 @@ def _replication(found: dict[str, Any], n_topics: int) -> str:
     again = [str(number) for number in found["topics"]]
     others = ""
     if 0 < len(again) < n_topics:
-        others = f", {'topic' if len(again) == 1 else 'topics'} {_listed(again)}"
+        others = f", {'topic' if len(again) == 1 else 'topics'} {_listed(again)}; the others may "
+        others += "be specific to this sample"
     return (
         f"{len(again)} of {n_topics} topics replicate in two separate samples of "
         f"{found['documents']:,} training documents{others} (a quick check; {thorough} does more)."
@@ -315,7 +320,8 @@ def word_lines(summary: dict[str, Any]) -> list[str]:
             + (f"{100 * row['change']:+.1f}" if "class" in first else signed(number(row["change"])))
             for row in words.get(side, [])[:_STRONGEST]
         ]
-        lines.append(f"First occurrence {side} {name}: {', '.join(listed) or 'none'}")
+        way = {"raises": "Higher", "lowers": "Lower"}[side]
+        lines.append(f"{way} prediction of {name} if a word occurs: {', '.join(listed) or 'none'}")
     return lines
 
 

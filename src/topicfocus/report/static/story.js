@@ -69,7 +69,7 @@ function numberStory(model, l) {
   const unsure = model.K - all[0].length - all[1].length;
   const other = target.kind === "bernoulli" ? ` (higher of “${target.labels[0]}”)` : "";
   const side = (i, word, kind) => (named[i].length ? el("div", {},
-    el("p", {}, el("strong", { class: kind }, word), " ", el("strong", {}, thing(model, l)), `${i ? other : ""} in documents with more of topic`),
+    el("p", {}, el("strong", { class: kind }, word), " ", el("strong", {}, thing(model, l)), `${i ? other : ""} in documents with more of these topics`),
     driverList(named[i].map((k, j) => driver(model, k, l, decimals, j === 0 ? unit : "")), all[i].length - named[i].length)) : null);
   return [
     el("div", { class: "sides" }, side(0, "Higher", "up"), side(1, "Lower", "down")),
@@ -132,7 +132,7 @@ function classStory(model, target) {
   const shown = state.all ? best : best.slice(0, MOST_CLASSES);
   const far = ({ k, l }) => (reach(model, k, l).shares ? ` ${share(reach(model, k, l).from)} to ${share(reach(model, k, l).to)}${heldOutShort(model, k, l)}` : "");
   return [
-    el("p", {}, `${model.K} topics distinguish ${target.labels.length} classes of ${target.name}. `, el("strong", {}, "The probability of a class is higher"), " in documents with more of topic"),
+    el("p", {}, `${model.K} topics distinguish ${target.labels.length} classes of ${target.name}. `, el("strong", {}, "The probability of a class is higher"), " in documents with more of these topics"),
     driverList(shown.map((one) => [el("strong", {}, one.label), " ← ", namedTopic(model, one.k, one.l), el("span", { class: "muted" }, far(one))]), best.length - shown.length),
     el("p", { class: "note" }, data.effects ? `The percentages are the probability of the class in documents with little and with much of the topic. ${data.effects.lower ? "Held-out: this difference estimated in the held-out documents, in percentage points, with its 95% interval. " : ""}` : "", confusedText(model, target), "These are associations in the documents, not causes.")];
 }
@@ -189,7 +189,7 @@ function stabilityStory(model) {
   return el("p", { id: "stability" }, el("strong", {}, "Stability: "),
     quick ? [`${again.length} of ${model.K} topics replicate in two separate samples of ${format(quick.documents)} training documents`,
       again.length && again.length < model.K ? [": ", listedParts(again.map((k) => namedTopic(model, k, topicOn(model, k))))] : null, ". This is a quick check; "] : "this page has no check. ",
-    el("code", {}, "topicfocus fit --stability 10"), " or ", el("code", {}, "topicfocus.stability"), " shows which topics and words replicate in halves of the documents.");
+    el("code", {}, "topicfocus fit --stability 50"), " or ", el("code", {}, "topicfocus.stability"), " shows which topics and words replicate in halves of the documents.");
 }
 
 /** What a reader can do with the page. */
