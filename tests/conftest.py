@@ -25,6 +25,7 @@ settings.load_profile("compiled")
 
 #: The slowest files first: one that started last would run alone at the end.
 SLOW_FILES = (
+    "text/test_memory.py",
     "report",
     "distributed",
     "cli",

@@ -32,7 +32,7 @@ def test_it_says_what_it_does_and_shows_what_it_found(fitted):
         "Kept:",
         "Dropped:",
         "RMSE",
-        "raises",
+        "Higher prediction of stars if a word occurs:",
     ):
         assert expected in done.stdout
     assert "ridge on words and pairs of words" in done.stdout
