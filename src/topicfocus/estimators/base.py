@@ -26,6 +26,7 @@ from topicfocus.estimators.arguments import (
     check_choice,
     check_columns,
     check_count,
+    check_parameters,
     labels_for_each,
     read_weight,
 )
@@ -135,7 +136,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _trainer(self, n_words: int) -> JointTrainer | FocusedTrainer:
-        """Check all parameters and make the trainer."""
+        """The trainer; parameters that have a rule by themselves have been checked."""
 
     # ---- training --------------------------------------------------------------------------------
 
@@ -164,6 +165,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         **arrays: Any,
     ):
         """Read and check all arguments of `fit`, then fit."""
+        check_parameters(self)
         validation = {name: arrays.pop(name) for name in list(arrays) if name.endswith("_val")}
         corpus = self._read_counts(X, reset=True)
         documents, targets = read_training(corpus, y, self._make_targets, **arrays)
@@ -190,6 +192,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         **arrays: Any,
     ):
         """Fit to a batch, after earlier ones; `labels` are the classes or levels by argument."""
+        check_parameters(self)
         before = getattr(self, "fitted_", None)
         if before is not None:
             self._check_unchanged(before, labels or {})

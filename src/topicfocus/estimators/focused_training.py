@@ -9,13 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.estimators.arguments import (
-    check_count,
-    check_positive,
-    check_prior,
-    check_share,
-    is_auto,
-)
+from topicfocus.estimators.arguments import check_prior, is_auto
 from topicfocus.estimators.documents import Documents, make_folds, split_validation
 from topicfocus.estimators.fitted import Fitted, padded_names
 from topicfocus.estimators.remainder import add_remainder
@@ -36,7 +30,6 @@ from topicfocus.focused.data import sample_rows
 from topicfocus.focused.fit import LOW_FIDELITY
 from topicfocus.focused.inclusion import MOST_COMPARED, N_FOLDS, Folds
 from topicfocus.focused.refit import FINE
-from topicfocus.kernels.threads import n_threads
 from topicfocus.model import Problem
 from topicfocus.reservoir import Reservoir
 
@@ -283,29 +276,23 @@ def focused_trainer(
     banned: frozenset[str] = frozenset(),
     **settings: Any,
 ) -> FocusedTrainer:
-    """Check the parameters of an estimator and make its trainer.
+    """The trainer of an estimator, whose own parameters have been checked.
 
     `settings` are the fields of FocusSettings that pc-sLDA does not have.
     """
-    n_topics = check_count("n_topics", model.n_topics)
-    prior = None
-    if not is_auto("doc_topic_prior", model.doc_topic_prior):
-        prior, learn = check_prior(model.doc_topic_prior, n_topics)
-        if learn:
-            raise ValueError('doc_topic_prior="learn" is for joint models; use "auto" here.')
-    weight = None
-    if not is_auto("supervision_weight", model.supervision_weight):
-        weight = check_positive("supervision_weight", model.supervision_weight)
-    steps = None if model.max_epochs is None else check_count("max_epochs", model.max_epochs)
-    n_threads(model.n_jobs)
-    check_share("validation_fraction", model.validation_fraction)
+    prior, weight = model.doc_topic_prior, model.supervision_weight
+    if isinstance(prior, str) and prior != "auto":
+        raise ValueError(
+            'doc_topic_prior must be "auto", a number, or one number for each topic, got '
+            f'{prior!r} (doc_topic_prior="learn" is for joint models).'
+        )
     return FocusedTrainer(
         model=model,
         settings=FocusSettings(
-            n_topics=n_topics,
-            supervision_weight=weight,
-            doc_topic_prior=prior,
-            max_steps=steps,
+            n_topics=int(model.n_topics),
+            supervision_weight=None if is_auto(weight) else float(weight),
+            doc_topic_prior=None if is_auto(prior) else check_prior(prior, model.n_topics)[0],
+            max_steps=model.max_epochs,
             **settings,
         ),
         topic_names=topic_names,

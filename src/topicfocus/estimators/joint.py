@@ -13,11 +13,11 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from topicfocus.estimators.arguments import check_choice, check_count, check_share, is_auto
+from topicfocus.estimators.arguments import check_choice, check_count, is_auto
 from topicfocus.estimators.base import TopicModel, WordSelection, has_targets
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import FittedAttribute
-from topicfocus.estimators.joint_training import JointTrainer, joint_trainer, read_supervision
+from topicfocus.estimators.joint_training import JointTrainer, joint_trainer
 from topicfocus.estimators.supervised import TopicClassifier, TopicRegressor
 from topicfocus.joint import CoordinateSolver
 from topicfocus.joint.bounds import NEGATIVE, bound_terms
@@ -306,7 +306,7 @@ class LDA(JointTopicModel):
     """
 
     def _trainer(self, n_words: int) -> JointTrainer:
-        return joint_trainer(self, {"selects": False})
+        return joint_trainer(self, selects=False)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LDA:
         """Learn topics from counts.
@@ -396,6 +396,12 @@ class LDA(JointTopicModel):
         return self.elbo(X)["bound"]
 
 
+def _supervision(model: Any) -> dict[str, float]:
+    """Settings of the models with a target; λ is 1 by default (the evidence lower bound)."""
+    weight = 1.0 if is_auto(model.supervision_weight) else float(model.supervision_weight)
+    return {"supervision_weight": weight, "coef_penalty": float(model.coef_penalty)}
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class SLDAParameters:
     """Parameters of sLDA, in which every word is explained by the topics: φ ≡ 1."""
@@ -404,8 +410,7 @@ class SLDAParameters:
     coef_penalty: float = 1e-3
 
     def _trainer(self: Any, n_words: int) -> JointTrainer:
-        weight = read_supervision(self.supervision_weight)
-        return joint_trainer(self, {"selects": False, "supervision_weight": weight})
+        return joint_trainer(self, selects=False, **_supervision(self))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -520,7 +525,6 @@ class PFSLDAParameters(WordSelection):
     coef_penalty: float = 1e-3
 
     def _trainer(self: Any, n_words: int) -> JointTrainer:
-        check_choice("bound", self.bound, ("paper", "tight"))
         check_choice("selection", self.selection, ("auto", "closed_form", "sort_and_cut"))
         if self.selection == "sort_and_cut" and self.solver not in ("auto", "coordinate"):
             raise ValueError(
@@ -534,18 +538,17 @@ class PFSLDAParameters(WordSelection):
         selection = self.selection
         if selection == "auto":
             selection = "sort_and_cut" if self.bound == "tight" else "closed_form"
-        search = is_auto("inclusion_prior", self.inclusion_prior)
-        prior = 0.1 if search else check_share("inclusion_prior", self.inclusion_prior)
-        hyper = {
-            "selects": True,
-            "inclusion_prior": prior,
-            "bound": self.bound,
-            "supervision_weight": read_supervision(self.supervision_weight),
-        }
-        # The gradient solver optimises the paper's bound; `selection` is about coordinate ascent.
-        schedule = self.bound == "paper" and self.selection == "auto"
+        search = is_auto(self.inclusion_prior)
         return joint_trainer(
-            self, hyper, CoordinateSolver(selection=selection), schedule=schedule, search=search
+            self,
+            CoordinateSolver(selection=selection),
+            # The gradient solver optimises the paper's bound; `selection` is about coordinate
+            # ascent.
+            schedule=self.bound == "paper" and self.selection == "auto",
+            search=search,
+            inclusion_prior=0.1 if search else float(self.inclusion_prior),
+            bound=self.bound,
+            **_supervision(self),
         )
 
 

@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from topicfocus.estimators.arguments import check_topic_name
+from topicfocus.estimators.arguments import check_parameters, check_topic_name
 from topicfocus.estimators.base import TopicModel, has_targets
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.joint import JointTopicModel
@@ -105,6 +105,7 @@ def check_model(model: TopicModel) -> None:
     _require(model.n_topics <= _MOST_TOPICS, f"n_topics must be at most {_MOST_TOPICS:,}")
     _check_arrays(fitted, isinstance(model, JointTopicModel))
     n_words = fitted.state.n_words
+    check_parameters(model)
     model._trainer(n_words)
     columns = getattr(model, "n_features_in_", None)
     _require(
