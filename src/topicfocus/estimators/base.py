@@ -65,7 +65,7 @@ from topicfocus.persistence import save
 
 
 class WordSelection:
-    """Attributes of the models that select words."""
+    """Attributes of the models that select words, and the words that they drop."""
 
     inclusion_ = FittedAttribute(
         lambda f: f.inclusion,
@@ -80,9 +80,46 @@ class WordSelection:
     inclusion_path_ = FittedAttribute(lambda f: f.shares, "Fractions compared.")
     background_ = FittedAttribute(lambda f: f.state.background, "π, of the words of no topic.")
 
+    def context_words(self: Any, n: int = 10, vocabulary: Any = None) -> list[list[str]]:
+        """Dropped words that documents of a topic use more than other documents.
 
-def _selects_words(model: TopicModel) -> bool:
-    return isinstance(model, WordSelection)
+        They are ordered by √C_vk log((C_vk + 5) / (E_vk + 5)), where C_vk = Σ_d c_dv r_dk counts
+        co-occurrences of word v and topic k in the training documents (r_d are their
+        `token_proportions`; c_dv is √count in focused models), and E_vk = C_v· C_·k / C_·· is its
+        expectation under independence. After `partial_fit`, of the documents in memory.
+
+        Parameters
+        ----------
+        n : int, default=10
+        vocabulary : list of str, dict or vectoriser, optional
+            As for `top_words`.
+
+        Returns
+        -------
+        list of lists of str, one per topic
+            Only words that occur more often than expected.
+
+        Raises
+        ------
+        ValueError
+            If a model file lacks the counts of dropped words.
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicRegressor
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+        >>> [len(words) for words in model.context_words(4, reviews.vocabulary)]
+        [4, 4, 4]
+        """
+        check_is_fitted(self)
+        n = check_count("n", n)
+        names = self._column_names(vocabulary)
+        context, kept = self.fitted_.context, self.fitted_.selected_words
+        if context is None or kept is None:
+            raise ValueError("the model has no counts of words beside topics. Fit it again.")
+        return first_words(context_scores(context, ~kept), n, names, lambda s: s > 0)
 
 
 def has_targets(model: Any) -> bool:
@@ -468,48 +505,6 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         return reciprocal_ranks(self._word_scores(order))
-
-    @available_if(_selects_words)
-    def context_words(self, n: int = 10, vocabulary: Any = None) -> list[list[str]]:
-        """Dropped words that documents of a topic use more than other documents.
-
-        They are ordered by √C_vk log((C_vk + 5) / (E_vk + 5)), where C_vk = Σ_d c_dv r_dk counts
-        co-occurrences of word v and topic k in the training documents (r_d are their
-        `token_proportions`; c_dv is √count in focused models), and E_vk = C_v· C_·k / C_·· is its
-        expectation under independence. After `partial_fit`, of the documents in memory.
-
-        Parameters
-        ----------
-        n : int, default=10
-        vocabulary : list of str, dict or vectoriser, optional
-            As for `top_words`.
-
-        Returns
-        -------
-        list of lists of str, one per topic
-            Only words that occur more often than expected.
-
-        Raises
-        ------
-        ValueError
-            If a model file lacks the counts of dropped words.
-
-        Examples
-        --------
-        >>> from topicfocus import FocusedTopicRegressor
-        >>> from topicfocus.datasets import make_reviews
-        >>> reviews = make_reviews(300, random_state=0)
-        >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
-        >>> [len(words) for words in model.context_words(4, reviews.vocabulary)]
-        [4, 4, 4]
-        """
-        check_is_fitted(self)
-        n = check_count("n", n)
-        names = self._column_names(vocabulary)
-        context, kept = self.fitted_.context, self.fitted_.selected_words
-        if context is None or kept is None:
-            raise ValueError("the model has no counts of words beside topics. Fit it again.")
-        return first_words(context_scores(context, ~kept), n, names, lambda s: s > 0)
 
     def _column_names(self, vocabulary: Any) -> np.ndarray:
         """The given names of the columns, else those of fit, else column numbers."""

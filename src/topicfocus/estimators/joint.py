@@ -131,11 +131,8 @@ class JointTopicModel(TopicModel):
         >>> bool((model.log_likelihood(counts[:4], n_samples=50) < 0).all())
         True
         """
-        problem, state, gamma = self._infer(self._new_documents(X, y, **extras))
-        per_unit = self._per_unit(problem.target_weights > 0)
-        if exact:
-            return exact_log_likelihood(problem, state, self._hyper) - per_unit
-        return self._sampled(problem, state, gamma, n_samples, random_state) - per_unit
+        documents = self._new_documents(X, y, **extras)
+        return self._log_p(documents, None if exact else n_samples, random_state)
 
     def perplexity(self, X: Any, *, n_samples: int = 500, random_state: Any = 0) -> float:
         """exp(-Σ_d log p(w_d) / number of tokens) of documents; lower is better.
@@ -167,12 +164,10 @@ class JointTopicModel(TopicModel):
         True
         """
         corpus = self._read_counts(X, reset=False)
-        fitted = self.fitted_
-        tokens = float((corpus.counts @ fitted.known_words.astype(float)).sum())
+        tokens = float((corpus.counts @ self.fitted_.known_words.astype(float)).sum())
         if tokens == 0:
             raise ValueError("X has no tokens of words in the training documents: no perplexity.")
-        problem, state, gamma = self._infer(Documents(corpus, None))
-        value = self._sampled(problem, state, gamma, n_samples, random_state).sum()
+        value = self._log_p(Documents(corpus, None), n_samples, random_state).sum()
         return float(np.exp(-value / tokens))
 
     @available_if(has_targets)
@@ -234,24 +229,22 @@ class JointTopicModel(TopicModel):
         return problem, state, gamma
 
     def _per_unit(self, weights: np.ndarray) -> np.ndarray | float:
-        """log p of the scaled minus the original targets; `weights` is documents x targets."""
+        """Σ_t w_t log s_t = log p(z) - log p(y); `weights` is documents x targets."""
         targets = self.fitted_.targets
         scaling = None if targets is None else targets.target_scaling
         if scaling is None or weights.shape[1] != len(scaling.size):
             return 0.0  # no target is known
-        return scaling.log_density(weights)
+        return weights @ np.log(scaling.size)
 
-    def _sampled(
-        self,
-        problem: Problem,
-        state: ModelState,
-        gamma: np.ndarray,
-        n_samples: int,
-        random_state: Any,
-    ) -> np.ndarray:
-        n_samples = check_count("n_samples", n_samples)
-        rng = np.random.default_rng(random_state)
-        return importance_log_likelihood(problem, state, self._hyper, gamma, n_samples, rng)
+    def _log_p(self, documents: Documents, n_samples: int | None, random_state: Any) -> np.ndarray:
+        """log p of every document: exact, or by importance sampling."""
+        problem, state, gamma = self._infer(documents)
+        if n_samples is None:
+            found = exact_log_likelihood(problem, state, self._hyper)
+        else:
+            rng, n = np.random.default_rng(random_state), check_count("n_samples", n_samples)
+            found = importance_log_likelihood(problem, state, self._hyper, gamma, n, rng)
+        return found - self._per_unit(problem.target_weights > 0)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -396,7 +389,7 @@ class LDA(JointTopicModel):
         return self.elbo(X)["bound"]
 
 
-def _supervision(model: Any) -> dict[str, float]:
+def _supervision(model: Any) -> dict[str, Any]:
     """Settings of the models with a target; λ is 1 by default (the evidence lower bound)."""
     weight = 1.0 if is_auto(model.supervision_weight) else float(model.supervision_weight)
     return {"supervision_weight": weight, "coef_penalty": float(model.coef_penalty)}

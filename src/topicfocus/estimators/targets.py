@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -417,7 +417,7 @@ class TargetModel:
     """
 
     codings: tuple[Coding, ...]
-    covariates: CovariateScaling = field(default_factory=CovariateScaling.none)
+    covariates: CovariateScaling = CovariateScaling()  # noqa: RUF009 - frozen
     target_scaling: TargetScaling | None = None
 
     def with_target_scaling(self, columns: list[np.ndarray], weight: np.ndarray) -> TargetModel:
@@ -439,13 +439,9 @@ class TargetModel:
 
     # ---- scaling ---------------------------------------------------------------------------------
 
-    def scale(self, codes: np.ndarray, name: str | None = None) -> np.ndarray:
-        """Scaled targets; with a `name`, check that they are close to those of the first fit."""
-        if self.target_scaling is None:
-            return codes
-        if name is not None:
-            self.target_scaling.check_near(codes, name)
-        return self.target_scaling.scale(codes)
+    def scale(self, codes: np.ndarray, name: str = "y") -> np.ndarray:
+        """Scaled targets; values far from those of the first fit raise an error."""
+        return codes if self.target_scaling is None else self.target_scaling.scale(codes, name)
 
     def restore(self, state: ModelState, into_coef: bool) -> ModelState:
         """Transform a model of scaled data to the original units.
