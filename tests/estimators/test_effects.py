@@ -8,10 +8,7 @@ from scipy.optimize import nnls
 import topicfocus
 from topicfocus.datasets import make_reviews
 from topicfocus.estimators.effects import (
-    affordable_documents,
     proportion_differences,
-    weighted_quantiles,
-    word_effects,
 )
 from topicfocus.proportions import proportion_weights
 
@@ -204,17 +201,6 @@ def test_weights_count_like_copies(reviews, fitted):
             np.testing.assert_allclose(one[column], other[column], rtol=1e-9, atol=1e-12)
 
 
-def test_quantiles_of_weights():
-    values = np.array([3.0, 1.0, 2.0, 9.0])
-    weight = np.array([1.0, 2.0, 1.0, 0.0])
-    copies = np.array([1.0, 1.0, 2.0, 3.0])
-    found = weighted_quantiles(values, weight, (0.1, 0.5, 0.9))
-    np.testing.assert_allclose(found, weighted_quantiles(copies, np.ones(4), (0.1, 0.5, 0.9)))
-    plain = np.random.default_rng(0).random(50)
-    expected = np.quantile(plain, [0.1, 0.9], method="hazen")
-    np.testing.assert_allclose(weighted_quantiles(plain, np.ones(50), (0.1, 0.9)), expected)
-
-
 NEW = make_reviews(400, random_state=1)
 
 
@@ -284,12 +270,3 @@ def test_no_documents(reviews, fitted):
     for name in ("topic_effects", "word_effects"):
         with pytest.raises(ValueError, match="X has no documents"):
             getattr(fitted("real")[0], name)(reviews.counts[:0])
-
-
-def test_fewer_documents_where_each_costs_much(reviews, fitted):
-    model, _ = fitted("three")
-    documents = model.fitted_.documents(reviews.counts)
-    assert word_effects(model.fitted_, documents).sample == 100
-    assert affordable_documents(model.fitted_, documents, 30_000_000) == 5
-    assert 5 < affordable_documents(model.fitted_, documents, 200_000) < 100
-    assert len(model.word_effects(reviews.counts, n_documents=3)) > 0

@@ -38,15 +38,6 @@ def test_shares_are_close_with_many_groups():
         assert held[documents].mean() == pytest.approx(0.2, abs=0.01)
 
 
-def test_two_groups_and_a_class_of_one_group():
-    rng = np.random.default_rng(0)
-    group = np.repeat([0, 1], [30, 70])
-    everyone = [np.arange(100)]
-    assert choose_groups(group, everyone, np.ones(100), 0.1, rng).tolist() == [True, False]
-    of_groups = [np.arange(30), np.arange(30, 100)]
-    assert not choose_groups(group, of_groups, np.ones(100), 0.1, rng).any()
-
-
 @pytest.mark.parametrize("estimator", [FocusedTopicRegressor, FocusedTopicClassifier])
 def test_the_fit_sets_whole_groups_aside(estimator, monkeypatch):
     reviews = make_reviews(200, random_state=0)

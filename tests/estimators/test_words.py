@@ -14,9 +14,7 @@ from topicfocus import (
     SLDARegressor,
 )
 from topicfocus.datasets import make_reviews
-from topicfocus.estimators.training import UselessFitWarning
 from topicfocus.estimators.words import (
-    ORDERS,
     context_scores,
     distinctive_scores,
     sign_agreement,
@@ -44,17 +42,6 @@ def test_orders_of_a_small_model():
     np.testing.assert_allclose(word_scores(BETA, SHARE, "frex")[0, :4], wanted)
     assert word_scores(BETA, SHARE, "frex")[0, 4] == -np.inf
     assert order("frex")[0][0] == 1
-
-
-def test_one_topic_has_one_order():
-    model = LDA(1, max_epochs=2, random_state=0).fit(REVIEWS.counts)
-    names = [name for name in ORDERS if name != "distinctive"]
-    by_probability, _, by_frex = (model.top_words(8, order=name) for name in names)
-    assert by_frex == by_probability
-    model = FocusedTopicRegressor(1, max_epochs=2, random_state=0)
-    with pytest.warns(UselessFitWarning, match="a single topic: fit two or more"):
-        model.fit(REVIEWS.counts, REVIEWS.target)
-    assert model.top_words(8) == model.top_words(8, order="probability")
 
 
 def test_an_unknown_order_is_an_error():

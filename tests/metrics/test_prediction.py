@@ -14,11 +14,6 @@ from topicfocus.metrics import (
 )
 
 
-def test_rmse_by_hand():
-    assert rmse([1, 2, 3, 4], [1, 2, 3, 8]) == 2.0
-    assert rmse([1.5], [1.5]) == 0.0
-
-
 def test_calibration_error_of_a_calibrated_model_is_small():
     rng = np.random.default_rng(0)
     p = rng.dirichlet(np.ones(3), 20_000)
