@@ -15,7 +15,6 @@ from topicfocus import (
 )
 from topicfocus.datasets import make_reviews
 from topicfocus.estimators.words import (
-    context_scores,
     distinctive_scores,
     sign_agreement,
     usual_order,
@@ -91,13 +90,6 @@ def test_a_topic_without_a_direction_asks_none_of_its_words():
     np.testing.assert_allclose(sign_agreement(one * size, two * size[:, None]), wanted)
 
 
-def test_models_without_themes_show_probable_words():
-    graded = FocusedTopicRegressor(3, themes=False, max_epochs=3, random_state=0)
-    graded.fit(REVIEWS.counts, REVIEWS.target)
-    assert graded.top_words(5) == graded.top_words(5, order="probability")
-    assert all(map(len, graded.top_words(5, order="distinctive")))
-
-
 @pytest.mark.parametrize("model", [FocusedTopicRegressor, PFSLDARegressor])
 def test_context_words_are_dropped_and_go_with_the_topic(model):
     options = {"solver": "coordinate"} if model is PFSLDARegressor else {}
@@ -111,14 +103,6 @@ def test_context_words_are_dropped_and_go_with_the_topic(model):
     }
     for words in fitted.context_words(8, REVIEWS.vocabulary):
         assert 0 < len(words) <= 8 and set(words) <= dropped
-
-
-def test_rare_and_indifferent_words_do_not_come_first():
-    counts = np.array([[400.0, 100], [2, 0], [5000, 5000], [30, 40], [0, 0], [9e5, 1e4]])
-    scores = context_scores(counts, np.array([True] * 5 + [False]))
-    assert np.all(scores[:, 5] == 0)  # a kept word
-    assert scores[0].argmax() == 0
-    assert scores[0, 0] > 10 * scores[0, 1] and scores[0, 4] == 0 and scores[1, 2] > 0
 
 
 @pytest.mark.parametrize("model", [LDA, SLDARegressor, PCSLDARegressor])

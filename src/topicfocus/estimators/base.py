@@ -23,7 +23,6 @@ from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.counts import is_dask
 from topicfocus.estimators import effects
 from topicfocus.estimators.arguments import (
-    check_choice,
     check_columns,
     check_count,
     check_parameters,
@@ -40,7 +39,6 @@ from topicfocus.estimators.documents import (
 from topicfocus.estimators.explain import Explanation, explain
 from topicfocus.estimators.fitted import Fitted, FittedAttribute
 from topicfocus.estimators.focused_training import FocusedTrainer
-from topicfocus.estimators.html import topics_html
 from topicfocus.estimators.joint_training import JointTrainer
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import (
@@ -51,13 +49,12 @@ from topicfocus.estimators.training import (
     warn_of_empty,
 )
 from topicfocus.estimators.words import (
-    ORDERS,
     context_scores,
     first_words,
-    has_distinctive,
     naming_order,
     reciprocal_ranks,
     topic_scores,
+    topics_html,
     word_names,
 )
 from topicfocus.interrupts import keyboard_interrupts
@@ -466,7 +463,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         n = check_count("n", n)
-        scores = self._word_scores(order)
+        scores = topic_scores(self.fitted_, order)
         words = first_words(scores, n, self._column_names(vocabulary), lambda s: s > -np.inf)
         return dict(zip(self.fitted_.labels, words, strict=True)) if named else words
 
@@ -504,7 +501,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         1.0
         """
         check_is_fitted(self)
-        return reciprocal_ranks(self._word_scores(order))
+        return reciprocal_ranks(topic_scores(self.fitted_, order))
 
     def _column_names(self, vocabulary: Any) -> np.ndarray:
         """The given names of the columns, else those of fit, else column numbers."""
@@ -512,17 +509,6 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         if vocabulary is None:
             vocabulary = getattr(self, "feature_names_in_", range(n_words))
         return word_names(vocabulary, n_words)
-
-    def _word_scores(self, order: str | None) -> np.ndarray:
-        """Scores that order the words of each topic, topics x words."""
-        if order is not None:
-            check_choice("order", order, ORDERS)
-            if order == "distinctive" and not has_distinctive(self.fitted_):
-                raise ValueError(
-                    'order="distinctive" is for focused models: choose another order, such as '
-                    '"probability".'
-                )
-        return topic_scores(self.fitted_, order)
 
     # ---- corrections -----------------------------------------------------------------------------
 
