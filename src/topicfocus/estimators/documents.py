@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.estimators.arguments import read_covariates, read_groups, read_weight
@@ -88,6 +89,8 @@ def read_training(
         return documents.drop_zero_weight(allow_empty=is_batch), None
     weights = np.ones(n) if weight is None else weight
     columns = target_columns(y, n)
+    if is_batch:
+        _check_differences(columns, weights)
     targets = make_targets(columns, weights)
     values = read_covariates(covariates, n, None)
     if values is not None:
@@ -96,8 +99,6 @@ def read_training(
     if np.any(weights == 0):
         columns = [np.where(weights > 0, c, np.full(n, None, dtype=object)) for c in columns]
     target = targets.encode_columns(columns)
-    if is_batch:
-        check_differences(target, weights)
     documents = _documents(corpus, target, targets, weight, exposure, values)
     documents = replace(documents, group=read_groups(groups, n))
     return documents.drop_zero_weight(allow_empty=is_batch), targets
@@ -158,9 +159,9 @@ def read_batch(
     return documents.drop_zero_weight(allow_empty=True), targets
 
 
-def check_differences(target: np.ndarray, weight: np.ndarray) -> None:
+def _check_differences(columns: list[np.ndarray], weight: np.ndarray) -> None:
     """Raise an error if a target of the first batch is constant."""
-    if not _varies(target[weight > 0]):
+    if any(pd.Series(column[weight > 0]).nunique() < 2 for column in columns):
         raise ValueError(
             "The first batch must contain two or more different targets (two or more classes): "
             "make it larger, or shuffle the documents."

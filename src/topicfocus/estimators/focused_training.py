@@ -95,41 +95,37 @@ class FocusedTrainer:
         """Fit, with choices made on validation documents or on a part of the training documents."""
         assert targets is not None and documents.target is not None
         self._check_words(documents)
-        family = targets.start(documents.target, documents.weights)
+        n_jobs, problem = self.model.n_jobs, documents.problem(1.0, self.model.n_jobs)
         settings = replace(
             self.settings,
             low_fidelity=options.low_fidelity,
             fixed_inclusion=options.fixed_inclusion,
         )
-        seen = documents
         if held_out is None:
-            train, held = self._split(documents, targets)
-            documents, held_out = documents.rows(train), documents.rows(held)
-        mine, theirs = (d.problem(1.0, self.model.n_jobs) for d in (documents, held_out))
+            train, held = (problem.rows(part) for part in self._split(documents, targets))
+        else:
+            train, held = problem, held_out.problem(1.0, n_jobs)
         with show_fit(self.model, options) as progress:
-            folds = self._folds(seen, seen.problem(1.0, self.model.n_jobs), targets)
             result = fit_focused(
-                mine,
-                theirs,
-                family,
+                train,
+                held,
+                targets.start(documents.target, documents.weights),
                 settings,
                 progress,
-                folds=folds,
+                folds=self._folds(documents, problem, targets),
                 shared=options.shared,
             )
         fitted = self._fitted(
-            result, targets, **history_of(result.history), **count_documents(seen)
+            result, targets, **history_of(result.history), **count_documents(documents)
         )
-        everyone = seen
-        tolerance = FINE.tolerance
+        some, tolerance = documents, FINE.tolerance
         if settings.is_low_fidelity:
-            problem = seen.problem(1.0, self.model.n_jobs)
-            seen = seen.rows(sample_rows(problem, LOW_FIDELITY_DOCUMENTS))
+            some = documents.rows(sample_rows(problem, LOW_FIDELITY_DOCUMENTS))
             tolerance = LOW_FIDELITY.tolerance
-        fitted = with_context(fitted, seen, self.model.n_jobs, tolerance=tolerance)
+        fitted = with_context(fitted, some, n_jobs, tolerance=tolerance)
         self._warn_of_fewer_topics(result)
         if self._has_remainder and options.remainder and not options.low_fidelity:
-            fitted = self._add_remainder(fitted, everyone, targets, result)
+            fitted = self._add_remainder(fitted, documents, targets, result)
         return fitted, None
 
     def _add_remainder(

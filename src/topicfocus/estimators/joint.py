@@ -219,8 +219,8 @@ class JointTopicModel(TopicModel):
         target with a large mean.
         """
         state, hyper, targets = self.fitted_.state, self._hyper, self.fitted_.targets
-        if targets is not None and targets.target_scaling is not None:
-            state = targets.target_scaling.apply(state, into_coef=True)
+        if targets is not None:
+            state = targets.scaling.apply(state, into_coef=True)
             if documents.target is not None:
                 documents = replace(documents, target=targets.scale(documents.target))
         problem = documents.problem(hyper.supervision_weight, self.n_jobs)
@@ -231,10 +231,9 @@ class JointTopicModel(TopicModel):
     def _per_unit(self, weights: np.ndarray) -> np.ndarray | float:
         """Σ_t w_t log s_t = log p(z) - log p(y); `weights` is documents x targets."""
         targets = self.fitted_.targets
-        scaling = None if targets is None else targets.target_scaling
-        if scaling is None or weights.shape[1] != len(scaling.size):
+        if targets is None or weights.shape[1] != targets.n_targets:
             return 0.0  # no target is known
-        return weights @ np.log(scaling.size)
+        return weights @ np.log(targets.scaling.size)
 
     def _log_p(self, documents: Documents, n_samples: int | None, random_state: Any) -> np.ndarray:
         """log p of every document: exact, or by importance sampling."""

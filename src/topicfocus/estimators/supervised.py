@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 
 from topicfocus.estimators.arguments import labels_for_each
 from topicfocus.estimators.base import TopicModel
-from topicfocus.estimators.documents import Documents, check_differences
+from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import FittedAttribute
 from topicfocus.estimators.targets import (
     Coding,
@@ -176,7 +176,6 @@ class TopicRegressor(RegressorMixin, TopicModel):
         """
 
         def first_targets(columns: list[np.ndarray], weight: np.ndarray) -> TargetModel:
-            check_differences(np.column_stack([as_numbers(c) for c in columns]), weight)
             return _with_levels(self._make_targets(columns, weight), levels)
 
         return self._partial_fit(

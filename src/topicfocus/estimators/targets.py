@@ -439,25 +439,26 @@ class TargetModel:
 
     # ---- scaling ---------------------------------------------------------------------------------
 
+    @property
+    def scaling(self) -> TargetScaling:
+        """Scaling of the targets, by one where they are not scaled."""
+        n = len(self.codings)
+        return self.target_scaling or TargetScaling(np.zeros(n), np.ones(n))
+
     def scale(self, codes: np.ndarray, name: str = "y") -> np.ndarray:
         """Scaled targets; values far from those of the first fit raise an error."""
-        return codes if self.target_scaling is None else self.target_scaling.scale(codes, name)
+        return self.scaling.scale(codes, name)
 
     def restore(self, state: ModelState, into_coef: bool) -> ModelState:
         """Transform a model of scaled data to the original units.
 
         `into_coef`: the median of the target is added to η because there is no intercept.
         """
-        state = self.covariates.restore(state)
-        return (
-            state if self.target_scaling is None else self.target_scaling.restore(state, into_coef)
-        )
+        return self.scaling.restore(self.covariates.restore(state), into_coef)
 
     def apply(self, state: ModelState, into_coef: bool) -> ModelState:
         """Transform a model to scaled data, to continue fitting."""
-        if self.target_scaling is not None:
-            state = self.target_scaling.apply(state, into_coef)
-        return self.covariates.apply(state)
+        return self.covariates.apply(self.scaling.apply(state, into_coef))
 
     # ---- targets as numbers ----------------------------------------------------------------------
 
