@@ -36,36 +36,35 @@ def fitted(reviews):
     return model_of
 
 
+def data_of(kind, reviews, seed=0):
+    """Targets of a kind, and what goes with the documents."""
+    rng, rating, n = np.random.default_rng(seed), reviews.target, len(reviews.target)
+    kind, *beside = kind.split(" beside ")
+    more = {"covariates": rng.normal(5.0, 3.0, (n, 2))} if beside else {}
+    if kind == "count":
+        more["exposure"] = rng.uniform(0.5, 3.0, n)
+        return rng.poisson(more["exposure"] * np.exp(rating / 5)), more
+    stars = np.clip(np.round(rating), 1, 10)
+    targets = {
+        "rating": np.digitize(stars, [3, 6]) * 2.0,
+        "two": rating > 5,
+        "three": np.array(["bad", "fair", "good"])[np.digitize(rating, [4, 7])],
+        "several": np.column_stack([stars, rating > 5]),
+    }
+    return targets.get(kind, stars), more
+
+
 def make(kind, reviews):
-    rng = np.random.default_rng(0)
-    settings = {"max_epochs": 8, "random_state": 0}
-    stars = np.clip(np.round(reviews.target), 1, 10)
-    three = np.array(["bad", "fair", "good"])[np.digitize(reviews.target, [4, 7])]
-    regressor = topicfocus.FocusedTopicRegressor
-    more = {}
-    if kind == "real":
-        model, y = regressor(4, **settings), stars
-    elif kind == "count":
-        more = {"exposure": rng.uniform(0.5, 3.0, 300)}
-        y = rng.poisson(more["exposure"] * np.exp(reviews.target / 5))
-        model = regressor(4, family="poisson", **settings)
-    elif kind == "rating":
-        model, y = regressor(4, family="ordinal", **settings), np.digitize(stars, [3, 6]) * 2.0
-    elif kind == "two":
-        model, y = topicfocus.FocusedTopicClassifier(4, **settings), reviews.target > 5
-    elif kind == "three":
-        model, y = topicfocus.FocusedTopicClassifier(4, **settings), three
-    elif kind == "several":
-        model = regressor(4, family=["gaussian", "bernoulli"], **settings)
-        y = np.column_stack([stars, reviews.target > 5])
-    elif kind == "graded":  # inclusion between 0 and 1
-        model, y = topicfocus.PFSLDARegressor(4, inclusion_prior=0.3, **settings), stars
+    (y, more), kind = data_of(kind, reviews), kind.split()[0]
+    settings = {"n_topics": 4, "max_epochs": 8, "random_state": 0}
+    if kind == "graded":  # inclusion between 0 and 1
+        model = topicfocus.PFSLDARegressor(inclusion_prior=0.3, **settings)
+    elif kind in ("two", "three"):
+        model = topicfocus.FocusedTopicClassifier(**settings)
     else:
-        more = {"covariates": rng.normal(5.0, 3.0, (300, 2))}
-        y = rng.poisson(np.exp(reviews.target / 5 + more["covariates"][:, 0] / 10))
-        model = regressor(4, family="poisson", **settings)
-        if kind == "three beside covariates":
-            model, y = topicfocus.FocusedTopicClassifier(4, **settings), three
+        families = {"count": "poisson", "rating": "ordinal", "several": ["gaussian", "bernoulli"]}
+        settings["family"] = families.get(kind, "gaussian")
+        model = topicfocus.FocusedTopicRegressor(**settings)
     return model.fit(reviews.counts, y, **more), more
 
 
@@ -207,21 +206,9 @@ NEW = make_reviews(400, random_state=1)
 @pytest.mark.parametrize("kind", ["real", "count", "rating", "two", "three", "several"])
 def test_intervals_come_from_documents_that_had_no_part_in_the_fit(kind, fitted):
     """By hand: a regression of what is predicted, on the proportions of the topics."""
-    model, more = fitted(kind)
-    rng = np.random.default_rng(2)
-    stars = np.clip(np.round(NEW.target), 1, 10)
-    exposure = None
-    if kind == "count":
-        exposure = rng.uniform(0.5, 3.0, 400)
-        more = {"exposure": exposure}
-        y = rng.poisson(exposure * np.exp(NEW.target / 5))
-    elif kind == "rating":
-        y = np.digitize(stars, [3, 6]) * 2.0
-    elif kind == "three":
-        y = np.array(["bad", "fair", "good"])[np.digitize(NEW.target, [4, 7])]
-    else:
-        y = {"real": stars, "two": NEW.target > 5}.get(kind)
-        y = np.column_stack([stars, NEW.target > 5]) if y is None else y
+    model, _ = fitted(kind)
+    y, more = data_of(kind, NEW, seed=2)
+    exposure = more.get("exposure")
     table = model.topic_effects(NEW.counts, y, **more)
     mixes, weight = model.transform(NEW.counts), np.ones(400) if exposure is None else exposure
     responses = np.column_stack([y == c for c in ("bad", "fair", "good")]) if kind == "three" else y
