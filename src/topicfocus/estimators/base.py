@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.counts import is_dask
-from topicfocus.estimators import effects
+from topicfocus.estimators import effects, words
 from topicfocus.estimators.arguments import (
     check_columns,
     check_count,
@@ -47,15 +47,6 @@ from topicfocus.estimators.training import (
     in_data_units,
     warn_if_useless,
     warn_of_empty,
-)
-from topicfocus.estimators.words import (
-    context_scores,
-    first_words,
-    naming_order,
-    reciprocal_ranks,
-    topic_scores,
-    topics_html,
-    word_names,
 )
 from topicfocus.interrupts import keyboard_interrupts
 from topicfocus.persistence import save
@@ -116,7 +107,7 @@ class WordSelection:
         context, kept = self.fitted_.context, self.fitted_.selected_words
         if context is None or kept is None:
             raise ValueError("the model has no counts of words beside topics. Fit it again.")
-        return first_words(context_scores(context, ~kept), n, names, lambda s: s > 0)
+        return words.first_words(words.context_scores(context, ~kept), n, names, lambda s: s > 0)
 
 
 def has_targets(model: Any) -> bool:
@@ -463,9 +454,10 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         n = check_count("n", n)
-        scores = topic_scores(self.fitted_, order)
-        words = first_words(scores, n, self._column_names(vocabulary), lambda s: s > -np.inf)
-        return dict(zip(self.fitted_.labels, words, strict=True)) if named else words
+        scores = words.topic_scores(self.fitted_, order)
+        names = self._column_names(vocabulary)
+        found = words.first_words(scores, n, names, lambda s: s > -np.inf)
+        return dict(zip(self.fitted_.labels, found, strict=True)) if named else found
 
     def word_ranks(self, order: str | None = None) -> np.ndarray:
         """Reciprocal ranks of the words in each topic: 1 for the first, 1/2 for the second, ...
@@ -501,14 +493,14 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         1.0
         """
         check_is_fitted(self)
-        return reciprocal_ranks(topic_scores(self.fitted_, order))
+        return words.reciprocal_ranks(words.topic_scores(self.fitted_, order))
 
     def _column_names(self, vocabulary: Any) -> np.ndarray:
         """The given names of the columns, else those of fit, else column numbers."""
         n_words = self.fitted_.state.n_words
         if vocabulary is None:
             vocabulary = getattr(self, "feature_names_in_", range(n_words))
-        return word_names(vocabulary, n_words)
+        return words.word_names(vocabulary, n_words)
 
     # ---- corrections -----------------------------------------------------------------------------
 
@@ -650,8 +642,8 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         """
         documents = self._new_documents(X, exposure=exposure, covariates=covariates)
         names = self._column_names(vocabulary)
-        order = naming_order(self.fitted_)
-        about = tuple(", ".join(words) for words in self.top_words(3, names, order=order))
+        order = words.naming_order(self.fitted_)
+        about = tuple(map(", ".join, self.top_words(3, names, order=order)))
         return explain(self.fitted_, documents, names, self.n_jobs, about)
 
     @available_if(has_targets)
@@ -729,7 +721,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
             confidence=confidence,
             n_jobs=self.n_jobs,
         )
-        names = [", ".join(words) for words in self.top_words(5, vocabulary)]
+        names = [*map(", ".join, self.top_words(5, vocabulary))]
         return effects.topic_table(self.fitted_, found, names)
 
     @available_if(has_targets)
@@ -822,7 +814,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
 
     def _html_repr(self) -> str:
         """scikit-learn's diagram, and the topics below it."""
-        return estimator_html_repr(self) + topics_html(self)
+        return estimator_html_repr(self) + words.topics_html(self)
 
     @property
     def _n_features_out(self) -> int:

@@ -83,6 +83,14 @@ class Coding:
         return 2 if self.is_class else 0
 
     @property
+    def events(self) -> list[Any]:
+        """The class of each predictor: the second of two classes, None for a number."""
+        if not self.is_class:
+            return [None]
+        labels = [0, 1] if self.labels is None else self.labels.tolist()
+        return labels if self.n_predictors > 1 else labels[1:]
+
+    @property
     def n_predictors(self) -> int:
         """Number of linear predictors."""
         return self.family.n_predictors
@@ -515,10 +523,6 @@ class TargetModel:
         names: list[str] = []
         for t, coding in enumerate(self.codings):
             target = f"y{t}" if self.n_targets > 1 else "y"
-            if coding.labels is None or not coding.is_class:
-                names.append(target)
-            elif coding.n_predictors == 1:
-                names.append(f"{target} is {coding.labels[1]}")
-            else:
-                names += [f"{target} is {label}" for label in coding.labels]
+            named = coding.is_class and coding.labels is not None
+            names += [f"{target} is {event}" if named else target for event in coding.events]
         return tuple(names)
