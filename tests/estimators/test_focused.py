@@ -9,13 +9,14 @@ from topicfocus import (
     FocusedTopicRegressor,
     PCSLDAClassifier,
     PCSLDARegressor,
+    PFSLDAClassifier,
 )
 from topicfocus.datasets import make_pfslda, make_reviews
 from topicfocus.focused import optimize as shaping
 from topicfocus.metrics import channel_overlap, rmse, selection_scores, target_agreement
 
 REGRESSORS = (FocusedTopicRegressor, PCSLDARegressor)
-CLASSIFIERS = (FocusedTopicClassifier, PCSLDAClassifier)
+CLASSIFIERS = (FocusedTopicClassifier, PCSLDAClassifier, PFSLDAClassifier)
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +114,8 @@ def test_two_classes(cls, sentiment):
     assert roc_auc_score(sentiment.target[900:], probability) > 0.95
     assert abs(probability.mean() - sentiment.target[900:].mean()) < 0.1
     assert list(fitted.classes_) == ["no", "yes"]
+    sure = fitted.decision_function(sentiment.counts[900:]) > 0
+    np.testing.assert_array_equal(fitted.predict(sentiment.counts[900:]) == "yes", sure)
 
 
 def test_pcslda_keeps_every_word_and_predicts(reviews):

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from outside_family import NegativeBinomial
-from sklearn.metrics import roc_auc_score
 
 from topicfocus import LDA, PFSLDAClassifier, PFSLDARegressor, SLDAClassifier, SLDARegressor
 from topicfocus.datasets import make_reviews
@@ -18,11 +17,6 @@ ALL = (LDA, *SUPERVISED)
 @pytest.fixture(scope="module")
 def reviews():
     return make_reviews(900, random_state=1)
-
-
-@pytest.fixture(scope="module")
-def sentiment():
-    return make_reviews(900, target="sentiment", random_state=1)
 
 
 def fitted(cls, data, **kwargs):
@@ -53,17 +47,6 @@ def test_pfslda_finds_the_words_that_matter_and_predicts(reviews, focused, plain
     scores = selection_scores(model.inclusion_, reviews.relevant, threshold=0.5)
     assert scores.precision > 0.95
     assert scores.recall > 0.85
-
-
-def test_classifier_ranks_and_is_calibrated_in_the_mean(sentiment):
-    model = fitted(PFSLDAClassifier, sentiment, inclusion_prior=0.25)
-    X, y = sentiment.counts[700:], sentiment.target[700:]
-    probability = model.predict_proba(X)
-    assert roc_auc_score(y, probability[:, 1]) > 0.95
-    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
-    assert abs(probability[:, 1].mean() - y.mean()) < 0.1
-    decision = model.decision_function(X)
-    np.testing.assert_array_equal(model.predict(X), model.classes_[(decision > 0).astype(int)])
 
 
 def test_fitted_attributes(reviews, focused):

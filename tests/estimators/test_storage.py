@@ -193,13 +193,6 @@ def test_what_fitting_has_found_is_missing(path):
     refused(file_by_hand(model_of("joint"), alter), "Cannot load")
 
 
-def test_an_attribute_that_the_class_defines_is_not_set_from_a_file():
-    def alter(node, arrays):
-        node["fitted"]["coef_"] = 1.0
-
-    refused(file_by_hand(model_of("joint"), alter), "no attribute 'coef_'")
-
-
 def test_public_attributes_are_read_only():
     with pytest.raises(AttributeError, match="read from fitted_"):
         model_of("focused").coef_ = np.zeros(3)
