@@ -16,7 +16,6 @@ import numpy as np
 from scipy import sparse
 
 from topicfocus.contributions import against_rest, contrast, contributions, log_odds, shared_out
-from topicfocus.corpus import Corpus
 from topicfocus.counts import in_memory
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
@@ -205,7 +204,7 @@ def explain(
     corpus = fitted.seen(whole)
     found = contributions(corpus, state, fitted.mixes(whole, n_jobs))
     problem = documents.problem(1.0, n_jobs)
-    n_docs, every = problem.n_docs, range(state.n_predictors)
+    n_docs = problem.n_docs
     rest = fitted.remainder
     terms, term_names = (), np.empty(0, dtype=object)
     if rest is not None:
@@ -237,7 +236,7 @@ def explain(
     return Explanation(
         predictor_names=targets.predictor_names(),
         base=base,
-        words=tuple(_per_word(corpus, column) for column in amounts["words"].values.T),
+        words=tuple(_matrix(corpus.counts, column) for column in amounts["words"].values.T),
         topics=tuple(map(sparse.csr_array, tables("topics"))),
         covariates=tables("covariates"),
         average=tables("average"),
@@ -248,9 +247,7 @@ def explain(
         chosen=_likeliest(fitted, after),
         relevant=fitted.relevant_words(whole),
         topic_words=topic_words,
-        remainder=tuple(
-            _with_values(terms[l], amounts["terms"].values[:, l]) for l in every if terms
-        ),
+        remainder=tuple(_matrix(terms[0], c) for c in amounts["terms"].values.T) if terms else (),
         term_names=term_names,
         limit=np.hstack([part.limit(full) for part in fitted.parts]),
     )
@@ -280,8 +277,12 @@ def _owner(rows: sparse.csr_array) -> np.ndarray:
     return np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
 
 
-def _with_values(rows: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:
-    return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
+def _matrix(rows: Any, values: np.ndarray) -> sparse.csr_array:
+    """Amounts at the places of the counts of a matrix, without those of dropped words."""
+    parts = (values, rows.indices, rows.indptr)
+    matrix = sparse.csr_array(parts, shape=rows.shape, copy=True)
+    matrix.eliminate_zeros()
+    return matrix
 
 
 def _of_covariates(values: np.ndarray | None, state: ModelState, n_docs: int) -> np.ndarray:
@@ -323,14 +324,6 @@ def _likeliest(fitted: Fitted, response: np.ndarray) -> np.ndarray:
     """The predictor of each target, or that of its likeliest class."""
     chosen = [part.where.start + response[:, part.where].argmax(axis=1) for part in fitted.parts]
     return np.column_stack(chosen)
-
-
-def _per_word(corpus: Corpus, amounts: np.ndarray) -> sparse.csr_array:
-    counts = in_memory(corpus.counts)
-    parts = (amounts, counts.indices.copy(), counts.indptr.copy())
-    matrix = sparse.csr_array(parts, shape=counts.shape)
-    matrix.eliminate_zeros()  # dropped words
-    return matrix
 
 
 # ---- in a notebook ---------------------------------------------------------------------------
