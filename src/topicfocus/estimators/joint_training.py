@@ -174,8 +174,8 @@ class JointTrainer:
             callback=lambda info, total: progress(stage, info.epoch, total, info),
             watch=watch,
         )
-        more = history_of(result.history, *(["seconds"] + ["validation"] * (watch is not None)))
-        more["converged"] = result.converged
+        columns = ("seconds",) if watch is None else ("seconds", "validation")
+        more = {**history_of(result.history, *columns), "converged": result.converged}
         if choice is not None:
             more |= _explained(choice.explained) | {"shares": choice.path}
         if watch is None:
@@ -211,20 +211,22 @@ class JointTrainer:
 
     def _solver(self, n_docs: int) -> tuple[Solver, int]:
         """The solver and its number of epochs for this number of documents."""
-        names = ("batch_size", "learning_rate")
-        given = {name: getattr(self.model, name) for name in names}
-        given = {name: value for name, value in given.items() if value is not None}
-        epochs = self.model.max_epochs
+        model, epochs = self.model, self.model.max_epochs
         if self.solver == "scheduled":
-            batch_size, most = auto_schedule(n_docs, self.model.batch_size)
+            batch_size, most = auto_schedule(n_docs, model.batch_size)
             epochs = epochs or most
-            given = {"learning_rate": _AUTO_RATE, **given, "batch_size": batch_size}
-            return GradientSolver(
-                concentration_start="length", decay_epochs=epochs, **given
-            ), epochs
+            scheduled = GradientSolver(
+                learning_rate=model.learning_rate or _AUTO_RATE,
+                batch_size=batch_size,
+                concentration_start="length",
+                decay_epochs=epochs,
+            )
+            return scheduled, epochs
         epochs = epochs or _EPOCHS[self.solver]
         if self.solver == "coordinate":
             return self.coordinate, epochs
+        given = {"batch_size": model.batch_size, "learning_rate": model.learning_rate}
+        given = {name: value for name, value in given.items() if value is not None}
         kind = StochasticSolver if self.solver == "stochastic" else GradientSolver
         return kind(**given), epochs
 
