@@ -50,8 +50,9 @@ _MOST_JOBS = 1024
 _LONGEST_NGRAM = 32
 
 _TINY, _INFINITE = np.finfo(float).tiny, np.inf
-#: Every array of `Fitted`: dimensions, smallest and largest value (by default ∓`_LARGEST`), type.
-#: Words, topics, predictors, targets, terms of the remainder; covariates, indicated ones, columns.
+#: Arrays of `Fitted`: dimensions, smallest and largest value (by default ∓`_LARGEST`), type. The
+#: dimensions are words V, topics K, predictors P, targets T, terms of the remainder R, covariates
+#: C, and Z, the columns of covariates.
 _ARRAYS: dict[str, tuple] = {
     "state.topic_word": ("VK", 0, _LARGEST_WEIGHT),
     "state.inclusion": ("V", 0, _LARGEST_WEIGHT),
