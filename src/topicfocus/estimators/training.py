@@ -87,8 +87,8 @@ def in_data_units(fitted: Fitted) -> Fitted:
     if fitted.targets is None:
         return fitted
     rest = fitted.remainder
-    if rest is not None and fitted.targets.target_scaling is not None:
-        rest = rest.times(fitted.targets.target_scaling.per_predictor(fitted.state)[1])
+    if rest is not None:
+        rest = rest.times(fitted.targets.scaling.per_predictor(fitted.state)[1])
     state = fitted.targets.restore(fitted.state, into_coef=fitted.is_joint)
     return replace(fitted, state=state, remainder=rest)
 
