@@ -13,8 +13,8 @@ from topicfocus import FocusedTopicRegressor
 from topicfocus.datasets import make_reviews
 from topicfocus.report import Explorer
 from topicfocus.report.evaluation import read_stability
-from topicfocus.report.labels import readable, short_name
 from topicfocus.report.render import unpack_texts
+from topicfocus.text.codes import readable, short_name
 
 
 def saved(page, name, ending):

@@ -13,7 +13,8 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from topicfocus.cli.console import as_options, printable, result_console, shown_values
+from topicfocus.cli.console import as_options, printable, result_console
+from topicfocus.text.codes import joined
 from topicfocus.workflow import sentences
 
 #: Columns of the text picture of a search, and columns that the table beside it takes.
@@ -28,7 +29,8 @@ _LISTED, _CLASSES = 10, 3
 
 def show(summary: dict[str, Any], folder: Any = None) -> None:
     """Topics, words, held-out metrics; and what to do next with the folder, if there is one."""
-    console, summary = result_console(), shown_values(summary)
+    console = result_console()
+    summary = sentences.with_labels(sentences.mapped(summary, printable))
     console.print()
     _lines(console, [sentences.headline(summary)], style="bold")
     if "tuning" in summary:
@@ -42,7 +44,8 @@ def show(summary: dict[str, Any], folder: Any = None) -> None:
         scale = sentences.SCALES[summary["target"]["kind"]]
         title = f"Covariates: what one standard deviation more adds to {scale}"
         _section(console, title, covariates)
-    _section(console, "Words", [*sentences.word_lines(summary), *_truth(summary.get("truth"))])
+    title = sentences.terms(summary).capitalize()
+    _section(console, title, [*sentences.word_lines(summary), *_truth(summary.get("truth"))])
     _metrics(console, summary)
     if folder is not None:
         _next_steps(console, folder, summary)
@@ -82,7 +85,7 @@ def _topics(console: Any, summary: dict[str, Any]) -> None:
         _lines(console, [head], style="bold")
         _lines(console, [words], indent=7)
         if context:
-            _lines(console, [f"beside them: {context}"], indent=7, style="dim")
+            _lines(console, [f"often with (dropped): {context}"], indent=7, style="dim")
     remarks = sentences.topic_remarks(summary)
     if remarks:
         console.print()
@@ -120,14 +123,18 @@ def _metrics(console: Any, summary: dict[str, Any]) -> None:
 
 
 def _next_steps(console: Any, folder: Any, summary: dict[str, Any]) -> None:
-    place = shlex.quote(str(folder))
+    place, settings = shlex.quote(str(folder)), summary["settings"]
     steps = [
         f"topicfocus show {place}  (this again)",
         f"open {shlex.quote(f'{folder}/explorer.html')} in a browser: topics, words, documents",
     ]
-    if summary["settings"].get("text"):
+    if settings.get("text"):
+        text = settings["separator"].join(["CODE"] * 2) if settings.get("separator") else "..."
+        named = ",".join(f"{name}=..." for name in settings.get("covariates") or ())
+        covariates = f" --covariates {shlex.quote(named)}" if named else ""
         steps[:0] = [
-            f'topicfocus explain {place} --text "..."  (what the words of a text add)',
+            f'topicfocus explain {place} --text "{text}"{covariates}  (what its '
+            f"{sentences.terms(summary)} add)",
             f"topicfocus predict {place} NEW.csv --topics  (predictions, topics)",
         ]
     _section(console, "Next", steps)
@@ -284,7 +291,8 @@ def _number(value: float | None) -> str:
 def show_explanation(result: dict[str, Any], name: str) -> None:
     """For a person: the text with its words coloured (or marked), then amounts that add up."""
     console = result_console()
-    result, name = shown_values(result), printable(name)
+    result = sentences.with_labels(sentences.mapped(result, printable))
+    name = printable(name)
     console.print(_first_line(result, name))
     if result["few_words"]:
         console.print(Text(_few_words(result), style="yellow"))
@@ -301,12 +309,16 @@ def _few_words(result: dict[str, Any]) -> str:
     dropped = result["dropped_words"]
     known = ""
     if dropped:
-        shown = ", ".join(dropped[:_LISTED]) + (", ..." if len(dropped) > _LISTED else "")
+        shown = joined([*dropped[:_LISTED], *["..."] * (len(dropped) > _LISTED)])
         known = f" Known, but not relevant to the target: {shown}."
-    return (
-        f"Few relevant words: {which} in the topics, so the prediction is near that of a document "
-        f"without words.{known}"
-    )
+    others = ["its covariates"] if result["covariates"] else []
+    others += ["the remainder of the text"] if result["remainder"] else []
+    if n == 0:
+        given = f", given {' and '.join(others)}" if others else ""
+        basis = f"is that of a text without topic words{given}"
+    else:
+        basis = f"depends only on {' and '.join(['this' if n == 1 else 'these', *others])}"
+    return f"Few relevant words: {which} in the topics, so the prediction {basis}.{known}"
 
 
 def _first_line(result: dict[str, Any], name: str) -> Any:

@@ -18,8 +18,8 @@ from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.supervised import TopicClassifier, TopicRegressor
 from topicfocus.estimators.targets import Coding
 from topicfocus.estimators.words import word_names
-from topicfocus.report.labels import readable
 from topicfocus.text import TokenCounter
+from topicfocus.text.codes import readable
 
 #: Documents whose counts are compared with those of the page's tokeniser.
 _COMPARED = 50

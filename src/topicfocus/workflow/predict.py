@@ -14,6 +14,7 @@ from scipy import sparse
 from topicfocus.config import ExplainConfig, PredictConfig, SettingError, setting
 from topicfocus.metrics.baselines import Predicted
 from topicfocus.text import ReadError
+from topicfocus.text.codes import joined
 from topicfocus.workflow.columns import (
     NO_COLUMNS,
     Columns,
@@ -24,7 +25,7 @@ from topicfocus.workflow.columns import (
 from topicfocus.workflow.html import explanation_html
 from topicfocus.workflow.read import Paths, open_new
 from topicfocus.workflow.saved import Saved, as_saved
-from topicfocus.workflow.write import joined, plain
+from topicfocus.workflow.write import plain
 
 log = logging.getLogger(__name__)
 
@@ -257,7 +258,7 @@ def _say_few(model: Any, known: list[np.ndarray]) -> None:
         n = sum(map(len, known))
         log.info(
             f"{few:,} of {n:,} documents have fewer than {model.FEW_WORDS} words that the topics "
-            "contain (relevant_words): their predictions are near that of a document without words."
+            "contain (relevant_words): their topics are uncertain."
         )
 
 

@@ -295,12 +295,6 @@ def plain(value: Any) -> Any:
     return value
 
 
-def joined(words: Iterable[str]) -> str:
-    """Words in a row; with semicolons if some contain commas, as codes may."""
-    words = list(words)
-    return ("; " if any("," in word for word in words) else ", ").join(words)
-
-
 def write_tables(tables: Iterable[pd.DataFrame], stream: Any, *, as_json: bool = False) -> int:
     """Write tables one below the other as CSV or JSON lines; returns the number of rows."""
     n = 0
