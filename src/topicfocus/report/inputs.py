@@ -33,12 +33,15 @@ _PREPROCESSED = "The model was trained with preprocessing steps that do not run 
 class TextReading:
     """How the page turns text into words; without `text`, words are picked from a list.
 
+    `codes`: the documents are lists of codes, which the page calls so.
+
     `note` tells the reader of the page about differences to training, "" if there are none.
     `elisions` is None for scikit-learn's words; with it they are those of `TokenCounter`, of which
     the longest known phrase is counted if `orders` begins with 0.
     """
 
     text: bool
+    codes: bool = False
     lowercase: bool = True
     min_length: int = 2
     orders: tuple[int, int] = (1, 1)
@@ -167,11 +170,11 @@ def _words(
     if isinstance(vectoriser, TokenCounter):
         if vectoriser.separator is not None or vectoriser.tokenizer is not None:
             codes = vectoriser.separator is not None
-            return TextReading(False, note=_CODES if codes else _CUSTOM)
+            return TextReading(False, codes, note=_CODES if codes else _CUSTOM)
         rule, terms = vectoriser.token_rule, vectoriser.term_rule
         longest = max(name.count(" ") + 1 for name in vocabulary)
         orders = terms.orders if terms.every else (0, longest if vectoriser.phrases else 1)
-        return TextReading(True, rule.lowercase, 1, orders, elisions=rule.elisions)
+        return TextReading(True, False, rule.lowercase, 1, orders, elisions=rule.elisions)
     if isinstance(vectoriser, CountVectorizer):
         usual = CountVectorizer()
         names = ("analyzer", "token_pattern", "tokenizer", "preprocessor", "strip_accents")
@@ -179,7 +182,8 @@ def _words(
             return TextReading(False, note=_CUSTOM)
         stop = tuple(vectoriser.get_stop_words() or ())
         orders = vectoriser.ngram_range
-        reading = TextReading(True, vectoriser.lowercase, 2, orders, stop, vectoriser.binary)
+        lowercase = vectoriser.lowercase
+        reading = TextReading(True, False, lowercase, 2, orders, stop, vectoriser.binary)
     elif before is not None:
         return TextReading(False, note=_PREPROCESSED)
     elif texts is None:
