@@ -11,7 +11,6 @@ import inspect
 import json
 import math
 import os
-import pkgutil
 import re
 import tomllib
 from collections.abc import Callable, Sequence
@@ -323,8 +322,7 @@ class CountOptions:
     keep_words
         Words and phrases that topics contain even if they predict nothing: WORD,WORD or @FILE.
     tokenizer
-        Function from a text to a list of tokens, or "package.module:function"; a model file stores
-        only its name.
+        Function from a text to a list of tokens; a model file stores only its name.
     """
 
     stop_words: str | Sequence[str] | None = word_option("auto", metavar="WHICH", common=True)
@@ -392,25 +390,9 @@ class CountOptions:
             phrases=self.phrases,
             ngram_range=self.ngrams,
             separator=self.separator,
-            tokenizer=_imported(self.tokenizer),
+            tokenizer=self.tokenizer,
             **settings,
         )
-
-
-def _imported(tokenizer: Any) -> Any:
-    """The function that a Python program names; no file can set this field."""
-    if not isinstance(tokenizer, str):
-        return tokenizer
-    module, colon, name = tokenizer.partition(":")
-    if not colon or not module or not name:
-        raise SettingError(
-            f"{setting('tokenizer')} must be a function or where to import it from, such as "
-            f"'package.module:function', not {tokenizer!r}."
-        )
-    try:
-        return pkgutil.resolve_name(tokenizer)
-    except (ImportError, AttributeError) as error:
-        raise SettingError(f"{setting('tokenizer')} {tokenizer!r}: {error}.") from error
 
 
 @dataclass(frozen=True, kw_only=True)

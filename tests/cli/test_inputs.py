@@ -193,15 +193,9 @@ def test_stop_words_of_a_file_and_of_a_language(tmp_path):
 
 
 def test_a_tokenizer_is_for_python(rows, tmp_path):
-    from topicfocus.config import CountOptions
-    from topicfocus.workflow import SettingError, fit_file, load_model, predict_file
+    from topicfocus.workflow import fit_file, load_model, predict_file
 
     (tmp_path / "r.csv").write_bytes(content(rows))
-    counting = CountOptions(tokenizer="shlex:split", stop_words=None)
-    assert counting.counter().tokenizer.__name__ == "split"
-    for wrong in ("shlex", "shlex:nothing", "no_such_module:f", ":f"):
-        with pytest.raises(SettingError, match="tokenizer"):
-            CountOptions(tokenizer=wrong).counter()
     words = re.compile(r"[a-z]{4,}").findall
     out = tmp_path / "o"
     outcome = fit_file(

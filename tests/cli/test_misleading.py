@@ -73,8 +73,9 @@ def test_a_row_that_is_no_document_is_counted_as_in_the_file(tmp_path):
 def test_a_row_that_a_model_refuses_is_counted_as_in_the_file(tmp_path):
     rows = [*ROWS[:60], ("a film", 9e12), *ROWS[60:]]
     write(tmp_path / "r.csv", [("text", "stars"), *rows])
-    done = topicfocus("fit", "r.csv", *COLUMNS, *SMALL, "--test-share", 0, cwd=tmp_path)
-    assert done.returncode == 1 and "error: row 61 of y is 9e+12" in done.stderr, done.stderr
+    for command, *more in (("fit", *SMALL), ("tune", "--shares", "0.3", "--folds", 2)):
+        done = topicfocus(command, "r.csv", *COLUMNS, *more, "--test-share", 0, cwd=tmp_path)
+        assert done.returncode == 1 and "error: row 61 of y is 9e+12" in done.stderr, done.stderr
     assert not list(tmp_path.glob("*-topics"))
 
 

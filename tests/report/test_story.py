@@ -112,7 +112,9 @@ def test_covariates_have_intervals_and_rare_indicators_come_last(open_page):
     page = open_page(made.html)
     story = page.locator(".story").inner_text()
     assert "rare" not in story
-    said = re.search(r"Covariates: length from [\d.]+ to [\d.]+ .*; predicted ([+−][\d.]+)\)", story)
+    said = re.search(
+        r"Covariates: length from [\d.]+ to [\d.]+ .*; predicted ([+−][\d.]+)\)", story
+    )
     change = found["high"][1][0] - found["low"][1][0]
     assert float(said.group(1).replace("−", "-")) == pytest.approx(change, abs=0.006)
     rows = list(csv.DictReader(io.StringIO(saved(page, "Covariates", "csv"))))

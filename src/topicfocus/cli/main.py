@@ -165,14 +165,12 @@ def demo(args: argparse.Namespace) -> None:
 def predict(args: argparse.Namespace) -> None:
     config = make_config(args)
     from topicfocus.workflow.predict import run_predict
-    from topicfocus.workflow.saved import model_files
     from topicfocus.workflow.write import check_file, whole_file, write_tables
 
     if config.out == "-":
         write_tables(run_predict(config), ResultStream(args.json), as_json=args.json)
         return
-    inputs = (*config.paths, config.vocabulary, *model_files(config.model))
-    check_file(config.out, config.overwrite, inputs)
+    check_file(config.out, config.overwrite, (*config.paths, config.vocabulary, config.model))
     blocks = run_predict(config)
     with whole_file(config.out, overwrite=config.overwrite) as stream:
         n = write_tables(blocks, stream, as_json=args.json)
@@ -195,7 +193,7 @@ def explain(args: argparse.Namespace) -> None:
     else:
         from topicfocus.cli.show import show_explanation
 
-        show_explanation(result, saved.settings.get("target") or "prediction")
+        show_explanation(result, saved.columns.get("target") or "prediction")
 
 
 def report(args: argparse.Namespace) -> None:

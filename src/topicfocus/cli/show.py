@@ -17,8 +17,6 @@ from topicfocus.cli.console import as_options, printable, result_console
 from topicfocus.text.codes import joined
 from topicfocus.workflow import sentences
 
-#: Columns of the text picture of a search, and columns that the table beside it takes.
-_PICTURE, _BESIDE = 25, 74
 #: Words of a line.
 _WORDS = 12
 #: Pairs of interchangeable words, in the same place.
@@ -144,7 +142,7 @@ def _next_steps(console: Any, folder: Any, summary: dict[str, Any]) -> None:
 
 
 def show_tuning(console: Any, tuning: dict[str, Any]) -> None:
-    """Every setting with its validation score, drawn as a text picture beside it."""
+    """Every setting with its validation score."""
     rule = "the fewest topics, then words, within one standard error of the best"
     if tuning["rule"] == "best":
         rule = "the best score"
@@ -154,12 +152,8 @@ def show_tuning(console: Any, tuning: dict[str, Any]) -> None:
     heads = ("", "topics", "inclusion", "words", tuning["score"], "±", "npmi", "diversity")
     for name in (*heads, "same words"):
         table.add_column(Text(name), justify="right", overflow="fold")
-    width = min(_PICTURE, console.width - _BESIDE)
-    if width >= 7:
-        table.add_column("", no_wrap=True)
     rows = tuning["rows"]
     score = sentences.same_decimals([row["score"] for row in rows], 4)
-    ends = _ends(rows)
     for row in rows:
         first = ["*" if row["chosen"] else "", f"{row['n_topics']:g}", _two(row, "inclusion_prior")]
         if row["error"]:
@@ -168,7 +162,6 @@ def show_tuning(console: Any, tuning: dict[str, Any]) -> None:
             words, measured = f"{row['words']:.0f}", ("npmi", "diversity", "jaccard")
             cells = [*first, words, score(row["score"]), score(row["score_se"])]
             cells += [_two(row, name) for name in measured]
-            cells += [_picture(row, ends, width)] if width >= 7 else []
         table.add_row(*map(Text, cells), style="bold" if row["chosen"] else None)
     console.print(table)
     _lines(console, [*_failures(rows), *_edges(tuning)])
@@ -201,28 +194,6 @@ def _edges(tuning: dict[str, Any]) -> list[str]:
                 f"The {which} {called} of the grid was chosen: try {more} values too (--{option})."
             )
     return out
-
-
-def _ends(rows: list[dict[str, Any]]) -> tuple[float, float]:
-    """The lowest and the highest end of all intervals."""
-    good = [row for row in rows if not row["error"]]
-    low = min(row["score"] - (row["score_se"] or 0.0) for row in good)
-    high = max(row["score"] + (row["score_se"] or 0.0) for row in good)
-    return low, max(high, low + 1e-12)
-
-
-def _picture(row: dict[str, Any], ends: tuple[float, float], width: int) -> str:
-    """--o-- : the score and a standard error to each side."""
-    low, high = ends
-    scale = (width - 1) / (high - low)
-    error = row["score_se"] or 0.0
-    at, left, right = (
-        round((x - low) * scale) for x in (row["score"], row["score"] - error, row["score"] + error)
-    )
-    line = [" "] * width
-    line[left : right + 1] = ["─"] * (right + 1 - left)
-    line[at] = "●"
-    return "".join(line)
 
 
 def show_stability(console: Any, found: dict[str, Any]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,8 +20,6 @@ from topicfocus.estimators.words import word_names
 from topicfocus.text import TokenCounter
 from topicfocus.text.codes import readable
 
-#: Documents whose counts are compared with those of the page's tokeniser.
-_COMPARED = 50
 #: Why the page cannot split text.
 _CODES = "The documents of this model are lists of codes."
 _CUSTOM = "The model was trained with a custom tokenizer, which does not run in the page."
@@ -129,7 +126,7 @@ def read_inputs(
     if texts is not None and len(texts) != matrix.shape[0]:
         raise ValueError(f"there are {len(texts)} texts, but counts has {matrix.shape[0]} rows.")
     names = _vocabulary(vocabulary, estimator, vectoriser, n_words)
-    words = _words(vectoriser, before, texts, matrix, names)
+    words = _words(vectoriser, before, names)
     codes = None
     if target is not None:
         if counts is None:
@@ -159,13 +156,7 @@ def _vocabulary(given: Any, estimator: Any, vectoriser: Any, n_words: int) -> li
     return list(word_names(given, n_words))
 
 
-def _words(
-    vectoriser: Any,
-    before: Any,
-    texts: Sequence[str] | None,
-    counts: sparse.csr_array,
-    vocabulary: list[str],
-) -> TextReading:
+def _words(vectoriser: Any, before: Any, vocabulary: list[str]) -> TextReading:
     """How to read text in the page as training did, if it can."""
     if isinstance(vectoriser, TokenCounter):
         if vectoriser.separator is not None or vectoriser.tokenizer is not None:
@@ -186,25 +177,8 @@ def _words(
         reading = TextReading(True, False, lowercase, 2, orders, stop, vectoriser.binary)
     elif before is not None:
         return TextReading(False, note=_PREPROCESSED)
-    elif texts is None:
-        return TextReading(False)
     else:
-        return _guess(texts, counts, vocabulary)
+        return TextReading(False)
     # Stop words are not in the vocabulary; n-grams are formed after they are removed.
     stop = tuple(sorted(reading.stop_words)) if tuple(reading.orders) != (1, 1) else ()
     return replace(reading, stop_words=stop)
-
-
-def _guess(texts: Sequence[str], counts: sparse.csr_array, vocabulary: list[str]) -> TextReading:
-    """Whether the usual tokeniser reproduces counts that were given with texts."""
-    if len(set(vocabulary)) < len(vocabulary):
-        return TextReading(False, note="Two words of the vocabulary have the same name.")
-    some = list(texts[:_COMPARED])
-    found = CountVectorizer(vocabulary=vocabulary).transform(some)
-    if (sparse.csr_array(found) != counts[: len(some)]).nnz == 0:
-        return TextReading(True)
-    return TextReading(
-        True,
-        note="The model was fitted to counts that this page cannot reproduce exactly: it splits "
-        "text into words of two letters or more, in lower case.",
-    )

@@ -202,7 +202,7 @@ def predict_file(model: Saved | str | os.PathLike[str], file: Any, **settings: A
     120
     """
     saved = as_saved(model, settings.get("jobs"))
-    named = settings.get("text") or saved.settings.get("text") or "text"
+    named = settings.get("text") or saved.columns.get("text") or "text"
     if isinstance(file, (str, os.PathLike)):
         return pd.concat(predict_blocks(saved, file, **settings), ignore_index=True)
     frame = file if isinstance(file, pd.DataFrame) else as_frame({named: file})

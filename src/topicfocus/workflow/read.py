@@ -142,7 +142,7 @@ def open_new(
     try:
         table = read_table(
             config.paths if frame is None else frame,
-            config.text or saved.settings.get("text"),
+            config.text or saved.columns.get("text"),
             target,
             numbers=names.every,
             allow_missing=names.gaps,

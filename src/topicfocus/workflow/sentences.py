@@ -340,8 +340,9 @@ def _replication(found: dict[str, Any], n_topics: int) -> str:
     if 0 < len(again) < n_topics:
         others = f", {'topic' if len(again) == 1 else 'topics'} {_listed(again)}; the others may "
         others += "be specific to this sample"
+    verb = "replicates" if len(again) == 1 else "replicate"
     return (
-        f"{len(again)} of {n_topics} topics replicate{'s' * (len(again) == 1)} in two separate samples of "
+        f"{len(again)} of {n_topics} topics {verb} in two separate samples of "
         f"{found['documents']:,} training documents{others} (a quick check; {thorough} does more)."
     )
 
@@ -374,7 +375,9 @@ def word_lines(summary: dict[str, Any]) -> list[str]:
             for row in words.get(side, [])[:_STRONGEST]
         ]
         way = {"raises": "Higher", "lowers": "Lower"}[side]
-        lines.append(f"{way} prediction of {name} if a {what[:-1]} occurs: {joined(listed) or 'none'}")
+        lines.append(
+            f"{way} prediction of {name} if a {what[:-1]} occurs: {joined(listed) or 'none'}"
+        )
     return lines
 
 
