@@ -110,7 +110,7 @@ def result_console() -> Any:
 
 def print_json(value: Any) -> None:
     """Print JSON in which control characters are escaped."""
-    from topicfocus.workflow.write import plain
+    from topicfocus.persistence import plain
 
     print(_json(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)))
 

@@ -93,7 +93,7 @@ def _abandon_stdout() -> None:
 
 
 def fit(args: argparse.Namespace) -> None:
-    config = make_config(args, progress=not args.quiet, **_stop_words(args))
+    config = make_config(args, progress=not args.quiet)
     from topicfocus.workflow.fit import run
     from topicfocus.workflow.write import default_folder
 
@@ -102,15 +102,6 @@ def fit(args: argparse.Namespace) -> None:
     if config.out is None:
         config = replace(config, out=default_folder(config.paths[0]))
     _show_fit(run(config), args.json)
-
-
-def _stop_words(args: argparse.Namespace) -> dict[str, Any]:
-    """The words of a file that --stop-words names; a file of --config cannot name one."""
-    if "stop_words" not in args:
-        return {}
-    from topicfocus.workflow.read import read_stop_words
-
-    return {"stop_words": read_stop_words(args.stop_words, getattr(args, "encoding", "utf-8"))}
 
 
 def _show_fit(result: Any, as_json: bool) -> None:

@@ -143,7 +143,7 @@ def _example(inputs: Inputs, found: Predictions, rows: np.ndarray, words: Any) -
         both[predicted == l] = np.minimum(*signs)[predicted == l]
     n_words = np.diff(words[first].indptr)
     # Of the criteria, a later one counts more than all before it.
-    criteria = [both]
+    criteria: list[Any] = [both]
     if inputs.codes is not None:
         codes = inputs.codes[rows, 0]
         actual = coding.decode_levels(codes)

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +15,7 @@ import numpy as np
 from topicfocus import __version__
 from topicfocus.estimators.effects import topic_effects, word_effects
 from topicfocus.estimators.training import useless_fit_messages
-from topicfocus.persistence import replacing
+from topicfocus.persistence import plain, replacing
 from topicfocus.report.documents import (
     document_examples,
     document_summary,
@@ -173,21 +171,6 @@ def summarise(
         room = max(room - len(json.dumps(summary["remainder"])), SMALLEST_TEXTS)
         summary["documents"]["texts"] = pack_within([inputs.texts[i] for i in rows], room)
     return summary
-
-
-def plain(value: Any) -> Any:
-    """The same value with Python's own numbers, None for NaN and infinity."""
-    if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(v) for v in value]
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def _key(model: Any, inputs: Inputs) -> str:

@@ -13,6 +13,7 @@ from scipy import sparse
 
 from topicfocus.config import ExplainConfig, PredictConfig, SettingError, setting
 from topicfocus.metrics.baselines import Predicted
+from topicfocus.persistence import plain
 from topicfocus.text import ReadError
 from topicfocus.text.codes import joined
 from topicfocus.workflow.columns import (
@@ -25,7 +26,6 @@ from topicfocus.workflow.columns import (
 from topicfocus.workflow.html import explanation_html
 from topicfocus.workflow.read import Paths, open_new
 from topicfocus.workflow.saved import Saved, as_saved
-from topicfocus.workflow.write import plain
 
 log = logging.getLogger(__name__)
 

@@ -24,12 +24,12 @@ from topicfocus.config import (
 )
 from topicfocus.estimators.training import FitOptions, fit_with
 from topicfocus.metrics.topics import match_topics
+from topicfocus.persistence import plain
 from topicfocus.selection import TopicSearchCV, stability
 from topicfocus.selection.replication import SAME_TOPIC, chosen_inclusion
 from topicfocus.selection.resamples import halves, read_data
 from topicfocus.workflow.estimator import make_estimator
 from topicfocus.workflow.read import Documents
-from topicfocus.workflow.write import plain
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import glob
 import io
 import json
-import math
 import os
 import secrets
 import shutil
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from topicfocus.config import SettingError, config_text, setting
-from topicfocus.persistence import replacing, save
+from topicfocus.persistence import plain, replacing, save
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -244,19 +243,6 @@ def _write_picture(path: Path, tuning: dict[str, Any]) -> None:
 
 
 # ---- tables --------------------------------------------------------------------------------------
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON has it: Python's own numbers, None for NaN and infinity."""
-    if isinstance(value, dict):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(v) for v in value]
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def write_tables(tables: Iterable[pd.DataFrame], stream: Any, *, as_json: bool = False) -> int:
