@@ -68,7 +68,6 @@ ARGUMENTS = [
     (("fit", "r.csv", *COLUMNS, "--out", "taken"), "taken exists", 1),
     (("fit", "r.csv", *COLUMNS, "--out", "taken", "--overwrite"), "not written by topic", 1),
     (("fit", "r.csv", *COLUMNS, "--model", "slda", "--inclusion-prior", "0.1"), "is for", 2),
-    (("fit", "r.csv", *COLUMNS, "--stop-words", "nofile"), "no such file", 2),
     (("fit", "r.csv", *COLUMNS, "--kind", "count"), "cannot be counts", 1),
     (("fit", "packed.csv.gz", *COLUMNS), "Not a gzipped file", 1),
     (("predict", "r.csv", "r.csv"), "not a model file", 1),

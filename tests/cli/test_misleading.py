@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from command_line import topicfocus
 
-from topicfocus import FocusedTopicRegressor, TokenCounter, load
+from topicfocus import FocusedTopicRegressor, TokenCounter
 from topicfocus.datasets import make_reviews
 from topicfocus.workflow import explain_text
 
@@ -133,13 +133,3 @@ def test_a_target_of_noise_is_warned_of_wherever_the_model_is_shown(tmp_path):
     assert done.returncode == 0 and done.stderr.count(said) == 1
     assert said in topicfocus("show", "o", cwd=tmp_path).stderr
     assert said in (tmp_path / "o" / "explorer.html").read_text(encoding="utf-8")
-
-
-def test_a_file_from_a_stranger_is_one_line(model, tmp_path):
-    (tmp_path / "a.topicfocus").write_bytes((model / "model.topicfocus").read_bytes()[:-100])
-    done = topicfocus("predict", "a.topicfocus", "new.csv", cwd=tmp_path)
-    assert done.returncode == 1 and len(done.stderr.splitlines()) == 1
-    assert load(model / "model.topicfocus").predict(["superb"]).shape == (1,)
-    (tmp_path / "c.toml").write_text(f'stop_words = "{model}/metrics.json"\n', encoding="utf-8")
-    done = topicfocus("fit", "r.csv", "--config", "c.toml", cwd=tmp_path)
-    assert done.returncode == 2 and "Name a file on the command line" in done.stderr

@@ -74,19 +74,16 @@ def test_tuning_knows_it(data):
 
 
 @pytest.mark.parametrize(
-    ("given", "message", "code"),
+    ("given", "message"),
     [
-        ("two=3", "'two' is no class of the target. Classes: 0, 1.", 2),
-        ("1=0", "of '1' must be a number above 0", 2),
-        ("1=nan", "of '1' must be a number above 0", 2),
-        ("1=1e9", "at most 1e+06", 2),
-        ("1", "must be balanced or CLASS=X,CLASS=X", 2),
-        ("=3", "must be balanced or CLASS=X,CLASS=X", 2),
-        ("", "must be balanced or CLASS=X,CLASS=X", 2),
+        ("two=3", "'two' is no class of the target. Classes: 0, 1."),
+        ("1=0", "of '1' must be a number above 0"),
+        ("1=1e9", "at most 1e+06"),
+        ("=3", "must be balanced or CLASS=X,CLASS=X"),
     ],
 )
-def test_mistakes(data, tmp_path, given, message, code):
+def test_mistakes(data, tmp_path, given, message):
     done = topicfocus("fit", data, *COLUMNS, "--class-weight", given, "--out", tmp_path / "o")
-    assert done.returncode == code
+    assert done.returncode == 2
     assert message in done.stderr.splitlines()[-1]
     assert not list(tmp_path.iterdir())

@@ -13,6 +13,7 @@ from typing import Any
 from topicfocus.text.codes import joined
 from topicfocus.text.errors import printable
 from topicfocus.workflow.sentences import (
+    completeness_lines,
     explanation_number,
     explanation_rows,
     headline,
@@ -49,7 +50,8 @@ def result_html(summary: dict[str, Any]) -> str:
         head, *rows = [[_text(cell) for cell in row] for row in cells]
         rows[0] = [f"<b>{cell}</b>" for cell in rows[0]]
         parts.append(f"<p>On {n_test:,} held-out documents</p>{_table(head, rows, left=(0,))}")
-        parts.append(f"<p>{_text(reliability_line(summary))}</p>")
+        last = [*completeness_lines(summary), reliability_line(summary)]
+        parts += [f"<p>{_text(line)}</p>" for line in last if line]
     return f'<div style="max-width:1000px;line-height:1.45">{"".join(parts)}</div>'
 
 

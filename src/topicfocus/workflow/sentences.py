@@ -267,7 +267,7 @@ def topic_cells(summary: dict[str, Any]) -> list[list[str]]:
     ends = percentage if is_class else number
 
     written = _points if is_class else lambda value: signed(number(value))
-    what = "points" if is_class else "difference"
+    what = "predicted (points)" if is_class else "predicted"
     head = ["topic", *(["class"] if multiclass else []), what, "little → much"]
     table = [[*head, *(["held-out (95%)"] if interval else []), "proportion"]]
     for row in rows:
