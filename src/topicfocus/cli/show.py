@@ -288,7 +288,8 @@ def _few_words(result: dict[str, Any]) -> str:
         given = f", given {' and '.join(others)}" if others else ""
         basis = f"is that of a text without topic words{given}"
     else:
-        basis = f"depends only on {' and '.join(['this' if n == 1 else 'these', *others])}"
+        own = "this word" if n == 1 else "these words"
+        basis = f"depends only on {' and '.join([own, *others])}"
     return f"Few relevant words: {which} in the topics, so the prediction {basis}.{known}"
 
 
@@ -296,12 +297,14 @@ def _first_line(result: dict[str, Any], name: str) -> Any:
     """The prediction: a number with its interval, or the likeliest classes."""
     prediction = result["prediction"]
     line = Text(f"{name}: ")
-    line.append(_value(prediction["prediction"]), style="bold")
     if "low" in prediction:
-        low, high = _value(prediction["low"]), _value(prediction["high"])
+        ends = prediction["low"], prediction["high"]
+        number = sentences.same_decimals([prediction["prediction"], *ends])
+        low, high = (str(end) if isinstance(end, int) else number(end) for end in ends)
         where = f"from {low} to {high}" if low != high else low
-        line.append(f", probably (80%) {where}", style="dim")
-        return line
+        line.append(number(prediction["prediction"]), style="bold")
+        return line.append(f", probably (80%) {where}", style="dim")
+    line.append(str(prediction["prediction"]), style="bold")
     likely = sorted(
         (
             (p, key.removeprefix("probability_"))
