@@ -35,7 +35,6 @@ from topicfocus.workflow.read import Documents, open_file, read_documents
 from topicfocus.workflow.resampling import (
     check_enough,
     check_stability,
-    frontier_rows,
     numbered,
     quick_check,
     tune_model,
@@ -333,8 +332,7 @@ def _result(fitted: FittedModel, tuned: dict[str, Any] | None) -> Result:
     shown = _shown(fitted)
     if tuned is not None:
         summary["tuning"] = tuned
-        frontier = frontier_rows(tuned)
-        shown["frontier"] = frontier if len(frontier) > 1 else None
+        shown["frontier"] = tuned["rows"] if len(tuned["rows"]) > 1 else None
     stable = check_stability(training, model, config)
     if stable is not None:
         summary["stability"] = numbered(stable, components)

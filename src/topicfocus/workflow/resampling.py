@@ -108,17 +108,6 @@ def check_enough(training: Documents, config: FitConfig | TuneConfig) -> None:
         )
 
 
-def frontier_rows(tuning: dict[str, Any]) -> list[dict[str, float]]:
-    """Numbers of every setting that did not fail, for the page."""
-    searched, figures = ("n_topics", "inclusion_prior"), ("score", "score_se", "words", "npmi")
-    shown = (*searched, *figures, "target_agreement", "diversity", "jaccard")
-    return [
-        {name: row[name] for name in shown if row.get(name) is not None}
-        for row in tuning["rows"]
-        if not row["error"]
-    ]
-
-
 # ---- what replicates -----------------------------------------------------------------------------
 
 
