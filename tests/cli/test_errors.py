@@ -72,6 +72,9 @@ ARGUMENTS = [
     (("fit", "packed.csv.gz", *COLUMNS), "Not a gzipped file", 1),
     (("predict", "r.csv", "r.csv"), "not a model file", 1),
     (("predict", "nothing", "r.csv"), "there is no model", 1),
+    (("predict", "takn", "r.csv"), "Did you mean 'taken'?", 1),
+    (("predict", "taken", "r.csv"), "has no model.topicfocus", 1),
+    (("fit", "r.csv", *COLUMNS, "--out", "x" * 256), "name too long", 1),
     (("explain", "r.csv", "--text", "good"), "not a model file", 1),
     (("explain", "r.csv", "--text", " "), "no text to explain", 2),
 ]

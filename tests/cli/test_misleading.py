@@ -46,19 +46,6 @@ def test_labels_are_not_numbers(tmp_path):
     assert set(json.loads(done.stdout)["target"]["classes"]) == {"NA", "EU", "-"}
 
 
-@pytest.mark.parametrize("length", [240, 250, 256])
-def test_a_name_that_is_too_long_is_found_before_the_fit(length, tmp_path, monkeypatch):
-    """The longest names that a file system takes are written."""
-    write(tmp_path / "r.csv", [("text", "stars"), *ROWS])
-    if length > 255:
-        monkeypatch.setattr(
-            "topicfocus.workflow.fit.fit_documents", lambda *_: pytest.fail("fitted")
-        )
-    done = topicfocus("fit", "r.csv", *COLUMNS, *SMALL, "--out", "x" * length, cwd=tmp_path)
-    assert done.returncode == (length > 255), done.stderr
-    assert (tmp_path / ("x" * 240) / "model.topicfocus").is_file() == (length == 240)
-
-
 def test_a_row_that_is_no_document_is_counted_as_in_the_file(tmp_path):
     rows = [("text", "stars"), *ROWS[:30], ("a film", "good"), *ROWS[30:]]
     write(tmp_path / "r.csv", rows)
@@ -105,13 +92,6 @@ def test_a_target_that_was_asked_for_is_needed(model, tmp_path):
     write(tmp_path / "new.csv", [("text",), *((text,) for text, _ in ROWS)])
     done = topicfocus("report", model, "new.csv", "--target", "starz", cwd=tmp_path)
     assert done.returncode == 1 and "no column 'starz'" in done.stderr
-
-
-def test_a_model_that_is_not_there(model, tmp_path):
-    (tmp_path / "empty").mkdir()
-    for name, message in (("emtpy", "Did you mean 'empty'?"), ("empty", "has no model.topicfocus")):
-        done = topicfocus("explain", name, "--text", "a film", cwd=tmp_path)
-        assert done.returncode == 1 and message in done.stderr
 
 
 def test_an_explanation_shows_escape_sequences_as_signs():

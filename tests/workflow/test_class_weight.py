@@ -39,11 +39,6 @@ def test_it_is_what_python_fits(data, tmp_path):
     again = package.FocusedTopicClassifier(2, random_state=0)
     again.fit(counts, y, sample_weight=np.where(y == 1, 3.5, 1.0))
     np.testing.assert_allclose(again.components_, model.components_, rtol=1e-7, atol=1e-12)
-    # Repeated from its config.
-    done = topicfocus("fit", "--config", out / "config.toml", "--out", tmp_path / "p")
-    assert done.returncode == 0, done.stderr
-    settings = json.loads((tmp_path / "p" / "metrics.json").read_text())["settings"]
-    assert settings["class_weight"] == {"1": 3.5}
 
 
 def test_figures_and_the_constant_are_weighted_alike(data):
