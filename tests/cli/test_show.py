@@ -69,7 +69,7 @@ def test_the_head_of_the_table_is_one_line_at_80_columns(monkeypatch):
     (head,) = (line for line in shown(monkeypatch, what, 80) if line.startswith("topic  "))
     assert head.split()[-1] == "proportion"
     text = " ".join(" ".join(shown(monkeypatch, what, 80)).split())
-    assert "by 50 points (95% interval +41 to +59; the model predicts <1% → 90%)" in text
+    assert "by 50 points (95% interval +41 to +59; the model predicts <1% → 90% for a" in text
 
 
 def test_sentences_come_first(monkeypatch):

@@ -221,6 +221,7 @@ def test_large_models_say_how_far_they_are_rounded(open_page, monkeypatch, kind,
     wanted = model.decision_function(texts[:30])
     assert np.abs(np.array(found) - wanted).max() == pytest.approx(error, rel=1e-3)
     assert "rounded" in page.locator("#rounded").inner_text()
+    assert Explorer(model, exact=True, **given).summary[part]["error"] == 0
 
 
 def test_words_and_phrases_of_any_text_are_those_of_python(open_page):

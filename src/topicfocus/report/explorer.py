@@ -88,6 +88,7 @@ def summarise(
     extras: Extras | None = None,
     *,
     max_documents: int = 500,
+    exact: bool = False,
     random_state: int | None = 0,
 ) -> dict[str, Any]:
     """Summarise a model and documents, JSON-serialisable.
@@ -99,6 +100,8 @@ def summarise(
     labels : Labels, optional
     extras : Extras, optional
     max_documents : int, default=500
+    exact : bool, default=False
+        Keep every digit of topics and remainder.
     random_state : int, default=0
         Seed of the sample of documents.
 
@@ -123,7 +126,7 @@ def summarise(
     rows = sample_rows(inputs.n_docs, max_documents, random_state)
     targets = describe_targets(fitted, labels, found.predictor)
     state = fitted.state
-    table = word_table(fitted, inputs.counts[rows], model.n_jobs)
+    table = word_table(fitted, inputs.counts[rows], exact, model.n_jobs)
     relevant = (state.inclusion > 0) & (state.topic_word.max(axis=1) > 0)
     documents = unseen = effects = words = summarised = None
     if inputs.n_docs:
@@ -165,7 +168,7 @@ def summarise(
     summary = plain(summary)
     # The remainder and texts get the space that the rest leaves.
     room = PAGE_BUDGET - frame_size() - len(json.dumps(summary))
-    rest = remainder_summary(inputs, inputs.counts[rows], room - USUAL_TEXTS)
+    rest = remainder_summary(inputs, inputs.counts[rows], room - USUAL_TEXTS, exact)
     summary["remainder"] = plain(rest)
     if inputs.texts is not None:
         room = max(room - len(json.dumps(summary["remainder"])), SMALLEST_TEXTS)
@@ -220,6 +223,8 @@ class Explorer:
         that do not replicate, and lists interchangeable words.
     max_documents : int, default=500
         Documents in the page, a random sample; metrics and curves use all documents.
+    exact : bool, default=False
+        Keep all digits of topics and remainder, even if the page exceeds 2 MB.
     random_state : int, default=0
         Seed of the sample.
 
@@ -264,6 +269,7 @@ class Explorer:
         time: Any = None,
         stability: Any = None,
         max_documents: int = 500,
+        exact: bool = False,
         random_state: int | None = 0,
     ) -> None:
         inputs = read_inputs(model, texts, counts, target, vocabulary)
@@ -275,6 +281,7 @@ class Explorer:
             labels,
             extras,
             max_documents=max_documents,
+            exact=exact,
             random_state=random_state,
         )
 

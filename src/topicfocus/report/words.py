@@ -186,7 +186,9 @@ def _listed(model: Any, name: str, vocabulary: list[str]) -> list[int]:
 # ---- weights of words in topics ------------------------------------------------------------------
 
 
-def word_table(fitted: Fitted, counts: Any, n_jobs: int | None = None) -> dict[str, Any]:
+def word_table(
+    fitted: Fitted, counts: Any, exact: bool = False, n_jobs: int | None = None
+) -> dict[str, Any]:
     """Weights W_v (largest entry 1), multiplicities and p_v of the words in topics.
 
     Weights are doubles if they fit into the budget, else floats, else rounded logarithms; `error`
@@ -204,7 +206,7 @@ def word_table(fitted: Fitted, counts: Any, n_jobs: int | None = None) -> dict[s
     }
     if np.any(weights.multiplicity[kept] != 1.0):
         record["multiplicity"] = pack(weights.multiplicity[kept], "f8")
-    packed, rounded_rows = _pack_rows(rows)
+    packed, rounded_rows = _pack_rows(rows, exact)
     record["rows"] = packed
     record["error"] = 0.0
     if packed["t"] != "f8":
@@ -212,9 +214,9 @@ def word_table(fitted: Fitted, counts: Any, n_jobs: int | None = None) -> dict[s
     return record
 
 
-def _pack_rows(rows: np.ndarray) -> tuple[dict[str, Any], np.ndarray]:
+def _pack_rows(rows: np.ndarray, exact: bool) -> tuple[dict[str, Any], np.ndarray]:
     packed = pack(rows, "f8")
-    if size(packed) <= TABLE_BUDGET:
+    if exact or size(packed) <= TABLE_BUDGET:
         return packed, rows
     packed = pack(rows, "f4")
     if size(packed) <= TABLE_BUDGET:
@@ -256,7 +258,9 @@ def _rounding_error(
 # ---- the remainder -------------------------------------------------------------------------------
 
 
-def remainder_summary(inputs: Inputs, counts: Any, room: int) -> dict[str, Any] | None:
+def remainder_summary(
+    inputs: Inputs, counts: Any, room: int, exact: bool = False
+) -> dict[str, Any] | None:
     """What the page computes the remainder with, in about `room` characters; None without one.
 
     `error` is the largest change of a linear predictor of these documents by rounding, where the
@@ -269,7 +273,7 @@ def remainder_summary(inputs: Inputs, counts: Any, room: int) -> dict[str, Any] 
     different, which = np.unique(rest.rarity, return_inverse=True)
     rarity = {"values": pack(different, "f4"), "which": whole(which)}
     room -= sum(size(record) for record in (names, *rarity.values()) if record is not None)
-    packed, rounded = _pack_coef(rest.coef, min(COEF_BUDGET, max(room, _LEAST_COEF)))
+    packed, rounded = _pack_coef(rest.coef, exact, min(COEF_BUDGET, max(room, _LEAST_COEF)))
     error = 0.0
     if counts.shape[0]:
         terms = inputs.fitted.remainder_counts(inputs.fitted.corpus(counts))
@@ -293,13 +297,15 @@ def remainder_of_documents(inputs: Inputs, counts: Any) -> dict[str, Any] | None
     return pack(inputs.fitted.remainder_amounts(inputs.fitted.corpus(counts)), "f8")
 
 
-def _pack_coef(coef: np.ndarray, budget: int) -> tuple[list[dict[str, Any]], np.ndarray]:
+def _pack_coef(
+    coef: np.ndarray, exact: bool, budget: int
+) -> tuple[list[dict[str, Any]], np.ndarray]:
     """The coefficients of each predictor in steps, and what they are rounded to."""
     largest = np.maximum(np.abs(coef).max(axis=0, initial=0.0), 1e-300)
     for coarser in _COARSER:
         steps = (largest * RESOLUTION * coarser).tolist()
         packed = [pack(column, "i2", step) for column, step in zip(coef.T, steps, strict=True)]
-        if sum(map(size, packed)) <= budget:
+        if exact or sum(map(size, packed)) <= budget:
             break
     rounded = coef if coarser == 1 else np.column_stack([unpack(column) for column in packed])
     return packed, rounded

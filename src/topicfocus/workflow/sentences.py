@@ -186,7 +186,8 @@ def _sentence(
     written = _points if is_class else lambda value: signed(number(value))
     if row.get("lower") is not None:
         interval = f"95% interval {written(row['lower'])} to {written(row['upper'])}"
-        predicted = f"{interval}; the model predicts {predicted}"
+        typical = " for a typical document" if is_class else ""
+        predicted = f"{interval}; the model predicts {predicted}{typical}"
     if is_class:
         more = "more" if change > 0 else "less"
         kind = "of class " if _is_multiclass(summary) else ""
