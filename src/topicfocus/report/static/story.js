@@ -193,7 +193,10 @@ function stabilityStory(model) {
 /** What a reader can do with the page. */
 function nextStory(model) {
   const link = (key, onclick, text) => el("button", { type: "button", class: "link", "data-key": `next-${key}`, onclick }, text);
-  const correct = () => { document.getElementById("topic-card").scrollIntoView({ block: "nearest" }); document.getElementById("topic-name").focus(); };
+  const correct = () => {
+    document.getElementById("topic-name").focus({ preventScroll: true });
+    document.getElementById("topic-card").scrollIntoView({ block: innerWidth < 900 ? "start" : "nearest" });
+  };
   return el("p", { id: "next" }, el("strong", {}, "Next:"), link("correct", correct, `Rename, merge or drop ${terms(model)}`),
     link("documents", () => update({ view: "documents" }), "See the largest errors"),
     link("try", () => update({ view: "try" }), `Predict a ${model.data.reading.codes ? "document" : "text"} of your own`));
