@@ -60,8 +60,12 @@ def test_a_phone_leads_to_the_corrections_from_its_first_screen(open_page):
     assert link.bounding_box()["y"] < 844
     link.click()
     assert page.evaluate("document.activeElement.id") == "topic-name"
-    top = "document.getElementById('topic-name').getBoundingClientRect().top"
-    page.wait_for_function(f"{top} >= 0 && {top} < 400")  # scrolling takes a moment
+    for _ in range(50):  # scrolling takes a moment
+        top = page.locator("#topic-name").bounding_box()["y"]
+        if 0 <= top < 400:
+            break
+        page.wait_for_timeout(100)
+    assert 0 <= top < 400
 
 
 def test_every_correction_can_be_undone(open_page):
