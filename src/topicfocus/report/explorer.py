@@ -91,35 +91,7 @@ def summarise(
     exact: bool = False,
     random_state: int | None = 0,
 ) -> dict[str, Any]:
-    """Summarise a model and documents, JSON-serialisable.
-
-    Parameters
-    ----------
-    inputs : Inputs
-        The model and documents, checked by `read_inputs`.
-    labels : Labels, optional
-    extras : Extras, optional
-    max_documents : int, default=500
-    exact : bool, default=False
-        Keep every digit of topics and remainder.
-    random_state : int, default=0
-        Seed of the sample of documents.
-
-    Returns
-    -------
-    dict
-
-    Examples
-    --------
-    >>> from topicfocus import FocusedTopicRegressor
-    >>> from topicfocus.datasets import make_reviews
-    >>> from topicfocus.report import summarise
-    >>> from topicfocus.report.inputs import read_inputs
-    >>> reviews = make_reviews(300, random_state=0)
-    >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
-    >>> summarise(read_inputs(model, counts=reviews.counts))["model"]
-    'FocusedTopicRegressor'
-    """
+    """The content of a page, JSON-serialisable: `Explorer.summary`."""
     labels, extras = labels or Labels(), extras or Extras()
     model, fitted = inputs.model, inputs.fitted
     found = predict_all(inputs, extras.exposure, extras.covariates)
