@@ -452,6 +452,19 @@ class _Reader:
 # ---- files ---------------------------------------------------------------------------------------
 
 
+def plain(value: Any) -> Any:
+    """A value as JSON has it: Python's own numbers, None for NaN and infinity."""
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterator[BinaryIO]:
     """A stream to write; it takes the place of `path` when the block ends without error.

@@ -26,9 +26,9 @@ def test_a_terminal_gets_a_bar(columns, monkeypatch, capsys):
         for step in range(1, 33):
             report("epochs", step, 61, StepInfo(step, -7.6861, 819, validation=0.555))
     seen = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err)
-    for part in ("━", "LDA: epochs, 32 of 61", "objective -7.68"):
+    for part in ("━", "LDA", "epochs, 32 of 61, ", " left, 819 words"):
         assert part in seen
-    assert columns < 160 or "validation 0.555, 819 words" in seen
+    assert columns < 160 or "validation 0.555, objective -7.6861" in seen
 
 
 def test_a_pipe_gets_lines_and_a_short_fit_none(monkeypatch, capsys):

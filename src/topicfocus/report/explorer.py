@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +15,7 @@ import numpy as np
 from topicfocus import __version__
 from topicfocus.estimators.effects import topic_effects, word_effects
 from topicfocus.estimators.training import useless_fit_messages
-from topicfocus.persistence import replacing
+from topicfocus.persistence import plain, replacing
 from topicfocus.report.documents import (
     document_examples,
     document_summary,
@@ -93,35 +91,7 @@ def summarise(
     exact: bool = False,
     random_state: int | None = 0,
 ) -> dict[str, Any]:
-    """Summarise a model and documents, JSON-serialisable.
-
-    Parameters
-    ----------
-    inputs : Inputs
-        The model and documents, checked by `read_inputs`.
-    labels : Labels, optional
-    extras : Extras, optional
-    max_documents : int, default=500
-    exact : bool, default=False
-        Keep every digit of topics and remainder.
-    random_state : int, default=0
-        Seed of the sample of documents.
-
-    Returns
-    -------
-    dict
-
-    Examples
-    --------
-    >>> from topicfocus import FocusedTopicRegressor
-    >>> from topicfocus.datasets import make_reviews
-    >>> from topicfocus.report import summarise
-    >>> from topicfocus.report.inputs import read_inputs
-    >>> reviews = make_reviews(300, random_state=0)
-    >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
-    >>> summarise(read_inputs(model, counts=reviews.counts))["model"]
-    'FocusedTopicRegressor'
-    """
+    """The content of a page, JSON-serialisable: `Explorer.summary`."""
     labels, extras = labels or Labels(), extras or Extras()
     model, fitted = inputs.model, inputs.fitted
     found = predict_all(inputs, extras.exposure, extras.covariates)
@@ -176,21 +146,6 @@ def summarise(
         room = max(room - len(json.dumps(summary["remainder"])), SMALLEST_TEXTS)
         summary["documents"]["texts"] = pack_within([inputs.texts[i] for i in rows], room)
     return summary
-
-
-def plain(value: Any) -> Any:
-    """The same value with Python's own numbers, None for NaN and infinity."""
-    if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(v) for v in value]
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def _key(model: Any, inputs: Inputs) -> str:

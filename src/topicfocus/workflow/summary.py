@@ -22,11 +22,12 @@ from topicfocus.estimators.targets import TargetPart
 from topicfocus.estimators.training import useless_fit_messages
 from topicfocus.estimators.words import usual_order
 from topicfocus.passes import transposed_dot
+from topicfocus.persistence import plain
+from topicfocus.text.codes import joined
 from topicfocus.workflow.evaluate import Evaluation
 from topicfocus.workflow.giveaways import find_giveaways, giveaway_messages
 from topicfocus.workflow.read import Documents
 from topicfocus.workflow.split import Parts, n_empty, word_frequencies
-from topicfocus.workflow.write import joined, plain
 
 #: Settings that metrics.json records.
 _SETTINGS = (
