@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from command_line import read_csv, topicfocus, write_csv
 
@@ -82,3 +83,22 @@ def test_mistakes(data, tmp_path, given, message):
     assert done.returncode == 2
     assert message in done.stderr.splitlines()[-1]
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.filterwarnings("ignore:.*give the target away")
+@pytest.mark.parametrize("settings", [{"weight": "w"}, {"weight": "w", "class_weight": "balanced"}])
+def test_the_page_has_the_numbers_of_the_tables(settings):
+    reviews = package.datasets.make_reviews(400, random_state=0)
+    weight = np.random.default_rng(0).gamma(0.5, 2, 400)
+    label = np.where(reviews.target > np.quantile(reviews.target, 0.7), "good", "bad")
+    frame = pd.DataFrame({"text": reviews.texts, "label": label, "w": weight})
+    found = package.fit(frame, text="text", target="label", topics=3, phrases=False, **settings)
+    page = found.explorer().summary
+    shown = page["evaluation"][0]["figures"]["this model"]
+    assert {name.lower().replace(" ", "_"): x for name, x in shown.items()} == pytest.approx(
+        found.metrics
+    )
+    effects = found.effects().set_index("component").sort_index()
+    for name in ("estimate", "lower", "upper"):
+        assert np.ravel(page["effects"][name]) == pytest.approx(effects[name].to_numpy(), abs=1e-5)
+    assert page["completeness"]["share"] == pytest.approx(found.summary["completeness"]["share"])

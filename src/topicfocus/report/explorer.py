@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from topicfocus import __version__
+from topicfocus.estimators.arguments import read_weight
 from topicfocus.estimators.effects import topic_effects, word_effects
 from topicfocus.estimators.training import useless_fit_messages
 from topicfocus.persistence import plain, replacing
@@ -64,6 +65,7 @@ class Extras:
     Attributes
     ----------
     exposure, covariates : of the documents, for models that were fitted with them
+    weight : of the documents, in metrics and effects
     held_out : bool
         Whether the documents are not those the model was fitted to.
     baselines : dict of name to predictions for the same documents
@@ -80,6 +82,7 @@ class Extras:
     stability: Any = None
     by: Any = None
     time: Any = None
+    weight: np.ndarray | None = None
 
 
 def summarise(
@@ -103,6 +106,7 @@ def summarise(
     documents = unseen = effects = words = summarised = None
     if inputs.n_docs:
         documents = fitted.documents(inputs.counts, None, extras.exposure, extras.covariates)
+        documents = replace(documents, weight=extras.weight)
         if extras.held_out and inputs.codes is not None:
             documents = unseen = replace(documents, target=inputs.codes)
         some = {"mixes": found.mixes, "n_jobs": model.n_jobs}
@@ -128,7 +132,9 @@ def summarise(
         "documents": document_summary(inputs, found, rows, document_names, relevant)
         | document_examples(inputs, found, rows, extras)
         | {"remainder": remainder_of_documents(inputs, inputs.counts[rows])},
-        "evaluation": evaluate(inputs, found, read_baselines(inputs, extras.baselines)),
+        "evaluation": evaluate(
+            inputs, found, read_baselines(inputs, extras.baselines), extras.weight
+        ),
         "held_out": bool(extras.held_out),
         "warnings": useless_fit_messages(model),
         "fit": fit_summary(inputs, extras.frontier),
@@ -181,6 +187,8 @@ class Explorer:
         Other names.
     exposure, covariates : optional
         Values of the documents, for models that were fitted with them.
+    sample_weight : array of shape (n_docs,), optional
+        Weights of the documents in metrics and predicted differences; curves do not use them.
     held_out : bool, default=False
         Whether the model was not fitted to these documents; shown beside the metrics.
     baselines : dict of str to predictions for the same documents, optional
@@ -234,6 +242,7 @@ class Explorer:
         covariate_names: Any = None,
         exposure: Any = None,
         covariates: Any = None,
+        sample_weight: Any = None,
         held_out: bool = False,
         baselines: Any = None,
         frontier: Any = None,
@@ -247,7 +256,10 @@ class Explorer:
         inputs = read_inputs(model, texts, counts, target, vocabulary)
         called = target_names_of(target_name, target_names, target)
         labels = Labels(title, names, called, class_names, document_names, covariate_names)
-        extras = Extras(exposure, covariates, held_out, baselines, frontier, stability, by, time)
+        weight = read_weight(sample_weight, inputs.n_docs)
+        extras = Extras(
+            exposure, covariates, held_out, baselines, frontier, stability, by, time, weight
+        )
         self.summary = summarise(
             inputs,
             labels,

@@ -396,6 +396,7 @@ def _shown(fitted: FittedModel) -> dict[str, Any]:
         other = words.values if words.probabilities is None else words.probabilities
         baselines[words.name] = other[np.searchsorted(test, chosen)]
     name = fitted.config.target
+    columns = documents.columns.with_class_weights().of(chosen)
     covariates = documents.columns.names.covariates
     return {
         **given,
@@ -406,5 +407,6 @@ def _shown(fitted: FittedModel) -> dict[str, Any]:
         "target_name": name if documents.is_text or not name else Path(name).stem,
         "document_names": [documents.where(i) for i in chosen],
         "covariate_names": list(covariates) or None,
-        **documents.columns.of(chosen).for_predict(),
+        "sample_weight": columns.weight,
+        **columns.for_predict(),
     }

@@ -68,7 +68,7 @@ class FittedModel:
     def effects(self) -> Effects:
         """Effects in the documents of the page; intervals if these had no part in the fit."""
         shown, jobs, fitted = self.on_page, self.config.jobs, self.model.fitted_
-        columns = self.documents.columns.of(shown)
+        columns = self.documents.columns.with_class_weights().of(shown)
         held_out = self.documents.y[shown] if len(self.parts[1]) else None
         counts = take_rows(self.documents.counts, shown)
         documents = fitted.documents(counts, held_out, **columns.for_predict())
