@@ -1,7 +1,7 @@
 """Word selection: the words with the largest screening statistic per token, up to the inclusion.
 
-The inclusion is the fraction of tokens that are kept. A given inclusion is reached, if necessary
-with words that correlate with the same topics (`correlated_words`); an automatic one is a limit.
+The inclusion is the fraction of tokens that are kept. A given inclusion is reached, as far as words
+have any association; an automatic one is a limit for significant words.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from scipy.special import erfc
 
-from topicfocus.focused.correlated_words import add_correlated_words
 from topicfocus.focused.data import FocusData
 from topicfocus.focused.screening import Screening
 from topicfocus.focused.settings import FocusSettings
@@ -234,16 +233,6 @@ def select(
         if automatic:
             most = description_cost(amount[count > 0], 0.0, vocabulary)
             cost = min(most, max(cost, least_discovery(amount[count > 0], n_signals)))
-    if limit is not None and settings.inclusion_prior is not None:
-        least = 0.0 if settings.stable else cost
-        evident = np.setdiff1d(
-            np.flatnonzero((amount > least) & (count > 0)),
-            [] if settings.drop is None else settings.drop,
-        )
-        if len(kept) and np.isin(evident, kept).all():
-            kept = add_correlated_words(
-                kept, data.train, limit, settings.n_topics, drop=settings.drop
-            )
     if len(kept) == 0:
         raise ValueError(
             "No word is associated with the target beyond chance, so none is kept. Force some with "
