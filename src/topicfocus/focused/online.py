@@ -28,8 +28,7 @@ from topicfocus.focused import (
 from topicfocus.focused.inclusion import Folds
 from topicfocus.focused.screening import past_of
 from topicfocus.focused.word_statistics import Past
-from topicfocus.glm import Column, Linear, deviance, fit_linear, target_columns
-from topicfocus.kernels.likelihood import likelihood_table
+from topicfocus.glm import Linear, deviance, fit_linear, mean_curvature, target_columns
 from topicfocus.model import ModelState, Problem
 from topicfocus.proportions import topic_proportions
 from topicfocus.reservoir import Reservoir, add
@@ -141,7 +140,9 @@ def adapt(inherited: Inherited, problem: Problem) -> ModelState:
         column = replace(column, offset=column.of(before)[:, where])
         centre = np.average(x, axis=0, weights=column.weight)
         spread = np.average((x - centre) ** 2, axis=0, weights=column.weight)
-        fit = fit_linear(column, x, max(n_old * _curvature(column) * float(spread.mean()), 1e-2))
+        fit = fit_linear(
+            column, x, max(n_old * mean_curvature(column) * float(spread.mean()), 1e-2)
+        )
         coef[:, where] += fit.coef[:k]
         if zeta is not None:
             zeta[:, where] += fit.coef[k:]
@@ -155,14 +156,6 @@ def adapt(inherited: Inherited, problem: Problem) -> ModelState:
         covariate_coef=zeta,
         family=state.family.join(families),
     )
-
-
-def _curvature(column: Column) -> float:
-    """-∂² log p(y | f)/∂f² of an average document; for classes its value at even odds."""
-    if column.width > 1:
-        return 0.25
-    bend = likelihood_table(column.family, column.target, column.offset[:, 0])[2]
-    return max(float(-np.average(bend, weights=column.weight)), 0.05)
 
 
 def _mixed(own: Any, fit: Linear, error: np.ndarray, weight: np.ndarray, share: float) -> Any:
