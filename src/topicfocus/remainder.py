@@ -117,7 +117,7 @@ def _has_terms(x: sparse.csr_array) -> np.ndarray:
 def terms_likelihood(
     column: Column, x: sparse.csr_array, penalty: float, n_jobs: int | None = None
 ) -> PenalisedLikelihood:
-    """The likelihood of γ and below it b, flattened; `x` has documents where the target is known."""
+    """The likelihood of γ and below it b, flattened; `x` has the documents with known targets."""
     shape = x.shape[1] + 1, column.width
 
     def predictor(flat: np.ndarray) -> np.ndarray:

@@ -11,9 +11,9 @@ from topicfocus.focused.stable_screening import (
     sparse_expected_square,
     stable_statistics,
 )
-from topicfocus.focused.word_statistics import SignalSums
+from topicfocus.focused.word_statistics import MARGINAL_SHARE, SignalSums
 
-PENALTY, SHARE = np.array([10.0]), 2 / 3
+PENALTY, SHARE = np.array([10.0]), MARGINAL_SHARE
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def stable_of(words, y, weight=None):
     w = np.ones(len(y)) if weight is None else weight
     often = (words * words).T @ w
     signals = Signals(words, y, weight)
-    return stable_statistics(signals, PENALTY, often, halves_of(words), SHARE)
+    return stable_statistics(signals, PENALTY, often, halves_of(words))
 
 
 def statistics(words, y, weight=None):
@@ -75,7 +75,7 @@ def test_halves_at_once_are_halves_one_by_one(documents, columns, monkeypatch):
     often, penalties = (words * words).T @ weight, np.array([10.0, 3.0, 100.0])
     for w in (None, weight):
         signals = Signals(words, values, w)
-        found = stable_statistics(signals, penalties, often, halves, SHARE)
+        found = stable_statistics(signals, penalties, often, halves)
         for ours, expected in (
             (found.amount, expected_square),
             (found.sparse, sparse_expected_square),

@@ -110,7 +110,7 @@ UP_AND_DOWN = [np.array([1.0]), np.array([-1.0])]
 
 def test_cells_share_out_the_words():
     count, lift, lean = made_up_words()
-    cells = cell_words(count, subject_fractions(lift, 2.0), sign_fractions(lean, UP_AND_DOWN, 2.0))
+    cells = cell_words(count, subject_fractions(lift), sign_fractions(lean, UP_AND_DOWN))
     assert cells.shape == (40, 2, 3)
     np.testing.assert_allclose(cells.sum(axis=(1, 2)), count)
     up, down = cells[:, 0].sum(axis=1), cells[:, 1].sum(axis=1)
@@ -120,7 +120,7 @@ def test_cells_share_out_the_words():
 @pytest.mark.parametrize("n_topics", [2, 5])
 def test_every_direction_gets_a_topic_before_any_gets_a_second(n_topics):
     count, lift, lean = made_up_words()
-    cells = cell_words(count, subject_fractions(lift, 2.0), sign_fractions(lean, UP_AND_DOWN, 2.0))
+    cells = cell_words(count, subject_fractions(lift), sign_fractions(lean, UP_AND_DOWN))
     topics = choose_cells(cells, n_topics)
     assert topics.shape == (40, n_topics)
     np.testing.assert_allclose(topics.sum(axis=0), 1.0)

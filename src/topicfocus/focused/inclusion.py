@@ -144,7 +144,7 @@ def _by_folds(
 
     def compared(fold: tuple[Problem, Problem]) -> _Compared | None:
         part = FocusData.of(*fold, data.family, data.past)
-        own = screen_words(part, screening.penalties, settings.stable_share)
+        own = screen_words(part, screening.penalties, settings.is_stable)
         try:
             selections = [select(part, own, settings, s.limit) for s in whole]
         except ValueError:  # no word of this fold is associated with the target

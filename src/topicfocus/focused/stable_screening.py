@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import erf, expit
 
 from topicfocus.focused.ridge import Signals, descend, normal_equations
-from topicfocus.focused.word_statistics import SignalSums
+from topicfocus.focused.word_statistics import MARGINAL_SHARE, SignalSums
 
 #: Largest number of classes of words of similar frequency, and smallest number of words per class.
 CLASSES, WORDS_PER_CLASS = 10, 100
@@ -58,7 +58,6 @@ def stable_statistics(
     penalties: np.ndarray,
     n_tokens: np.ndarray,
     halves: np.ndarray,
-    marginal_share: float,
 ) -> StableStatistics:
     """Mean over halves h of E[μ²_v | z_hv]^s (Pratt_hv)^{1-s}, for both expectations.
 
@@ -75,8 +74,6 @@ def stable_statistics(
         n_v, for the classes of words of similar frequency.
     halves : array of bool (documents, pairs)
         The documents of the first half of each pair; the others are the second.
-    marginal_share : float
-        s.
     """
     weight = np.ones(len(signals.values)) if signals.weight is None else signals.weight
     inside = np.hstack([halves, ~halves])
@@ -91,9 +88,9 @@ def stable_statistics(
         ridge = np.zeros_like(right)
         descend(matrix, right, np.outer(part[here], penalties).ravel(), ridge, right.copy())
         found = SignalSums.of(many).statistics(ridge)
-        joint = found.joint ** (1 - marginal_share)
+        joint = found.joint ** (1 - MARGINAL_SHARE)
         for total, expected in zip(totals, (expected_square, sparse_expected_square), strict=True):
-            amount = expected(found.marginal, n_tokens) ** marginal_share * joint
+            amount = expected(found.marginal, n_tokens) ** MARGINAL_SHARE * joint
             total += amount.reshape(len(n_tokens), -1, n_signals).sum(axis=1)
     return StableStatistics(*(total / len(part) for total in totals))
 
