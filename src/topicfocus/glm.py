@@ -153,12 +153,12 @@ def fit_linear(
     column: Column,
     design: np.ndarray,
     penalty: float | np.ndarray = 1e-2,
-    tolerance: float = 1e-9,
+    tolerance: float = 1e-11,
 ) -> Linear:
     """The GLM of a target on `design` (known documents x columns), with a small ridge.
 
     `penalty` is that of a ridge or, for one predictor, a matrix A in ½ coefᵀ A coef. A fit ends
-    when the gradient is `tolerance` times that without columns.
+    when the correlation of columns and residuals is about `tolerance`.
     """
     ridge = penalty * np.eye(design.shape[1]) if np.ndim(penalty) == 0 else np.asarray(penalty)
     if column.family.carries_intercept:
@@ -207,7 +207,7 @@ def _fit_slopes(
     moved = replace(column, offset=column.offset + constant)
     loss = PenalisedLikelihood(moved, predictor, transposed, pull)
     start = np.zeros((size + 1) * width)
-    goal = tolerance * float(np.linalg.norm(loss(start)[1]))
+    goal = tolerance * _size_of_residuals(moved) / math.sqrt(often)
     coef, intercept = parts(loss.minimise(start, goal))
     # The mean over classes is zero at the optimum, which only the penalty determines.
     if width > 1:
@@ -266,6 +266,11 @@ def _fit_levels(column: Column, design: np.ndarray, ridge: np.ndarray) -> Linear
     return Linear(coef[:, None], -np.atleast_1d(centre @ coef), family)
 
 
+def _size_of_residuals(column: Column) -> float:
+    """√(Σ w r²), r being the residuals of the offset."""
+    return math.sqrt(float(column.weight @ np.sum(residuals(column, column.offset) ** 2, axis=1)))
+
+
 def _constant_ridge(column: Column) -> float:
     return _CONSTANT_RIDGE if column.width > 1 else 0.0
 
@@ -295,7 +300,7 @@ def shrink(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, float]:
         lambda x: np.append(0.0, total * _constant_ridge(column) * x[1:]),
     )
     start = np.append(0.0, level(column))
-    goal = 1e-10 * float(np.linalg.norm(loss(start)[1]))
+    goal = 1e-11 * math.sqrt(total) * _size_of_residuals(column)
     factor = float(np.clip(loss.minimise(start, goal)[0] / size, 0.1, 1.0))
     return level_beside(column, factor * predictor), factor
 
