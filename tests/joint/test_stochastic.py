@@ -104,7 +104,8 @@ def test_batches_are_unbiased(monkeypatch):
     gamma = state.concentration.copy()
     _, info = solver.step(state)
     stats = collect(problem, start, hyper, gamma, max_steps=10, tolerance=1e-3)
-    expected = collapsed_gradient(stats, coef_gradient(problem, start, gamma), start, hyper)
+    expected = collapsed_gradient(stats, start, hyper)
+    expected |= coef_gradient(problem, start, gamma, hyper.coef_penalty)
     assert len(steps) == 4
     for name, value in expected.items():
         average = np.mean([gradient[name] for gradient, _ in steps], axis=0)

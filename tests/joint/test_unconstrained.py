@@ -28,8 +28,8 @@ def collapsed(case, free, gamma):
 def gradient_at(case, free):
     """The gradient at free parameters, and the converged γ."""
     _, stats, state, gamma = collapsed(case, free, case.gamma)
-    d_target = coef_gradient(case.problem, state, gamma)
-    return collapsed_gradient(stats, d_target, state, case.hyper), gamma
+    d_target = coef_gradient(case.problem, state, gamma, case.hyper.coef_penalty)
+    return collapsed_gradient(stats, state, case.hyper) | d_target, gamma
 
 
 @pytest.mark.parametrize(
