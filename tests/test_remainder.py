@@ -78,16 +78,6 @@ def test_derivatives(family):
     np.testing.assert_allclose(found(here)[2] @ step, change / 2e-6, rtol=1e-4, atol=1e-6)
 
 
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda f: f.name)
-def test_a_fit_is_a_stationary_point(family):
-    X, y = counts(), column(family)
-    x = features(X, rarity(X, y.weight))
-    found = fit_terms(y, x, 0.5)
-    assert found.shape == (9, y.width)
-    gradient = terms_likelihood(y, x, 0.5)(found.ravel())[1] / y.weight.sum()
-    assert np.abs(gradient).max() < 2e-3
-
-
 def test_numbers_agree_with_ridge_and_classes_with_logistic_regression():
     X = counts()
     y = column(Gaussian(1.0))

@@ -10,18 +10,15 @@ import pytest
 from topicfocus import FocusedTopicRegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
-from topicfocus.families import Bernoulli, Categorical, Gaussian, Multiple, Poisson
+from topicfocus.families import Bernoulli, Gaussian, Multiple, Poisson
 from topicfocus.focused import FocusSettings, fit_focused, inclusion, refit_focused
 from topicfocus.focused.data import FocusData
 from topicfocus.focused.inclusion import choose_inclusion, smallest_good
 from topicfocus.focused.initialize import (
     FORCED_WEIGHT,
-    possible_topics,
     start_topics,
-    starting_logits,
     supervision,
     topic_places,
-    unit_columns,
     word_weights,
 )
 from topicfocus.focused.refit import variance_parts
@@ -67,13 +64,6 @@ def comparing():
     plan = replace(SUBJECT_PLAN, token_factors=(0.5, 1.0, 2.0))
     with patch("topicfocus.focused.settings.SUBJECT_PLAN", plan):
         yield
-
-
-def test_screening_with_its_own_penalties_is_the_same(data, screening):
-    again = screen_words(data, screening.penalties)
-    assert again.penalties == screening.penalties
-    np.testing.assert_allclose(again.statistics.marginal, screening.statistics.marginal)
-    np.testing.assert_allclose(again.slopes, screening.slopes)
 
 
 # ---- selection ----------------------------------------------------------------------------------
@@ -154,12 +144,6 @@ def test_a_larger_inclusion_keeps_a_superset(data, screening):
     kept = [set(select(data, screening, SETTINGS, limit).kept) for limit in limits]
     assert all(small <= large for small, large in pairwise(kept))
     assert len(kept[0]) < len(kept[-1])
-
-
-def test_without_selection_all_words_are_kept(data, screening):
-    (found,) = possible_selections(data, screening, replace(SETTINGS, select=False))
-    np.testing.assert_array_equal(found.kept, np.flatnonzero(data.word_counts > 0))
-    assert (found.inclusion, found.word_cost) == (1.0, None)
 
 
 def test_an_error_if_no_word_is_left(data, screening):
@@ -270,20 +254,6 @@ def columns_of(problem, family, target):
     )
 
 
-def test_one_predictor_has_graded_topics(problem):
-    columns = columns_of(problem, Gaussian(1.0), problem.target)
-    lean = np.ones((4, 1))
-    np.testing.assert_allclose(topic_places(columns, lean, np.ones(4), 3), [[-1.0], [0.0], [1.0]])
-    np.testing.assert_array_equal(topic_places(columns, lean, np.ones(4), 1), [[0.0]])
-
-
-def test_topics_take_the_classes_in_turn(problem):
-    columns = columns_of(problem, Categorical(3), np.arange(problem.n_docs) % 3)
-    place = topic_places(columns, np.ones((4, 3)), np.ones(4), 6)
-    np.testing.assert_allclose(place[:3], 1.5 * np.eye(3) - 0.5)
-    np.testing.assert_allclose(place[3:], 0.5 * place[:3])
-
-
 def test_several_targets_go_up_first_and_then_down(problem):
     family = Multiple.of([Gaussian(1.0), Poisson()])
     columns = columns_of(problem, family, np.column_stack([problem.target] * 2))
@@ -292,16 +262,6 @@ def test_several_targets_go_up_first_and_then_down(problem):
     lean = np.array([[1.0, 1.0], [-1.0, -1.0], [0.1, -0.1], [0.0, 0.0]])
     few = topic_places(columns, lean, np.ones(4), 2)
     np.testing.assert_allclose(few, [[1, 1], [-1, -1]], atol=1e-6)
-
-
-def test_initial_topics_lean_by_their_place():
-    count = np.array([10.0, 20.0, 30.0])
-    lean = unit_columns(np.array([[1.0], [0.0], [-1.0]]), count)
-    assert (count @ lean**2)[0] == pytest.approx(count.sum())
-    logits = starting_logits(count, lean, np.array([[-1.0], [1.0]]), 0.5)
-    np.testing.assert_allclose(np.exp(logits).sum(axis=0), 1.0)
-    ratio = logits[:, 1] - logits[:, 0]
-    np.testing.assert_allclose(ratio - ratio[1], lean[:, 0], atol=1e-9)
 
 
 def test_the_initial_model_is_the_null_model_with_topics(data, screening):
@@ -334,20 +294,6 @@ def test_weights_of_words_are_proportional_to_their_association():
     assert free[2] / free[0] < 0.05 and weight[2] > 0.5 * FORCED_WEIGHT
     several_predictors = word_weights(np.hstack([lean, lean]), count, wanted)
     np.testing.assert_allclose(several_predictors, weight)
-
-
-def test_topics_need_words():
-    assert possible_topics(replace(SETTINGS, n_topics=10), 12) == 10
-    assert possible_topics(replace(SETTINGS, n_topics=10), 6) == 6
-    assert possible_topics(replace(SETTINGS, n_topics=10), 1) == 2
-    assert possible_topics(replace(SETTINGS, n_topics=10, doc_topic_prior=np.ones(10)), 12) == 10
-    assert possible_topics(replace(SETTINGS, n_topics=10, select=False), 12) == 10
-
-
-def test_supervision_has_a_floor_and_gives_way_to_the_user():
-    assert supervision(SETTINGS, 1.0) == 3.0
-    assert supervision(SETTINGS, 100.0) == pytest.approx(30.0)
-    assert supervision(replace(SETTINGS, supervision_weight=0.5), 100.0) == 0.5
 
 
 # ---- validation ---------------------------------------------------------------------------------

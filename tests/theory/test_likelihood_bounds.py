@@ -146,17 +146,3 @@ def test_the_disjoint_bound_is_finite_where_equation_1_is_not():
         assert document.expected_log_words(document.tokens) == -np.inf
         assert np.log(document.state.background[document.tokens]).sum() == -np.inf
     assert np.isfinite(document.disjoint_bound(kept))
-
-
-def test_the_papers_last_formula_without_its_logarithms_is_no_bound():
-    """p_β(y|W₁), Σ p_β(w|θ) and p(ξ*) in place of their logarithms: far above the likelihood."""
-    kept = np.array([True, True, False, False])
-    document = Document(4, "gaussian", [0, 1, 2], 0.4, kept)
-    xi = kept[document.tokens]
-    printed = (
-        np.exp(document.log_target_given(document.tokens[xi]))
-        + document.weight @ document.words[:, document.tokens[xi]].sum(axis=1)
-        + np.log(document.state.background[document.tokens[~xi]]).sum()
-        + 0.4 ** xi.sum() * 0.6 ** (~xi).sum()
-    )
-    assert printed > document.log_likelihood()

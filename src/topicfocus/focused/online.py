@@ -31,21 +31,13 @@ from topicfocus.focused.word_statistics import Past
 from topicfocus.glm import Linear, deviance, fit_linear, mean_curvature, target_columns
 from topicfocus.model import ModelState, Problem
 from topicfocus.proportions import topic_proportions
-from topicfocus.reservoir import Reservoir, add
+from topicfocus.reservoir import Inherited, Reservoir, add
 
 #: Growth of the number of documents after which topics are optimised, and choices made, again.
 REFIT_GROWTH, CHOOSE_GROWTH = 1.2, 2.0
 
 #: Returns training rows, validation rows and folds of the documents of a problem.
 Split = Callable[[Problem], tuple[np.ndarray, np.ndarray, Folds]]
-
-
-@dataclass(frozen=True)
-class Inherited:
-    """A fitted model without its documents, and their number."""
-
-    state: ModelState
-    size: float
 
 
 @dataclass(frozen=True)

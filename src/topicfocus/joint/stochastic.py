@@ -41,8 +41,9 @@ class StochasticState:
 class StochasticSolver(Solver):
     """Adam on unconstrained global parameters of the collapsed bound, with minibatches.
 
-    The step size falls as 1/√(1 + epoch/5). It has converged when each of `patience` consecutive
-    epochs changed the sum of the bounds of the minibatches by at most ``tol``, relative to the sum.
+    Local inference is in single precision. The step size falls as 1/√(1 + epoch/5). It has
+    converged when each of `patience` consecutive epochs changed the sum of the bounds of the
+    minibatches by at most ``tol``, relative to the sum.
 
     Parameters
     ----------
@@ -55,15 +56,12 @@ class StochasticSolver(Solver):
         Largest number of local steps per document and epoch; γ is kept between epochs.
     local_tolerance : float, default=1e-3
         Relative change of γ at which the steps of a document end.
-    single_precision : bool, default=True
-        Whether local inference uses single precision.
     """
 
     batch_size: int | None = None
     learning_rate: float = 0.1
     local_steps: int = 10
     local_tolerance: float = 1e-3
-    single_precision: bool = True
     patience: int = 3
 
     def begin(
@@ -94,7 +92,7 @@ class StochasticSolver(Solver):
                 gamma,
                 max_steps=self.local_steps,
                 tolerance=self.local_tolerance,
-                dtype=np.float32 if self.single_precision else np.float64,
+                dtype=np.float32,
             )
             state.concentration[index] = gamma
             share = batch.size / problem.size
