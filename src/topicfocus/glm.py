@@ -22,6 +22,8 @@ from topicfocus.model import Problem
 
 #: Largest numbers of Newton steps, and of products in conjugate gradients for each.
 _MOST_STEPS, _MOST_PRODUCTS = 100, 200
+#: Correlation of columns and residuals at which a fit ends.
+_TOLERANCE = 1e-11
 #: Relative change of a loss that may be rounding.
 _ROUNDING = 1e-13
 #: Ridge of the constants of classes, per document: one of them is free, and a class without
@@ -149,21 +151,16 @@ class PenalisedLikelihood:
         return x
 
 
-def fit_linear(
-    column: Column,
-    design: np.ndarray,
-    penalty: float | np.ndarray = 1e-2,
-    tolerance: float = 1e-11,
-) -> Linear:
+def fit_linear(column: Column, design: np.ndarray, penalty: float | np.ndarray = 1e-2) -> Linear:
     """The GLM of a target on `design` (known documents x columns), with a small ridge.
 
     `penalty` is that of a ridge or, for one predictor, a matrix A in ½ coefᵀ A coef. A fit ends
-    when the correlation of columns and residuals is about `tolerance`.
+    when the correlation of columns and residuals is about `_TOLERANCE`.
     """
     ridge = penalty * np.eye(design.shape[1]) if np.ndim(penalty) == 0 else np.asarray(penalty)
     if column.family.carries_intercept:
         return _fit_levels(column, design, ridge)
-    coef, intercept = _fit_slopes(column, design, ridge, tolerance)
+    coef, intercept = _fit_slopes(column, design, ridge)
     family = column.family
     if family.noise_variance is not None or len(family.free_parameters()) == 0:
         return Linear(coef, intercept, family)
@@ -171,14 +168,14 @@ def fit_linear(
         before = family.free_parameters()
         f = column.offset[:, 0] + intercept[0] + design @ coef[:, 0]
         family = family.update_dispersion(column.target, f, np.zeros(len(f)), column.weight)
-        coef, intercept = _fit_slopes(replace(column, family=family), design, ridge, tolerance)
+        coef, intercept = _fit_slopes(replace(column, family=family), design, ridge)
         if np.abs(family.free_parameters() - before).max() < 1e-6:
             break
     return Linear(coef, intercept, family)
 
 
 def _fit_slopes(
-    column: Column, design: np.ndarray, ridge: np.ndarray, tolerance: float
+    column: Column, design: np.ndarray, ridge: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients and intercepts, in units in which the curvature is about one."""
     size, width, total = design.shape[1], column.width, column.weight.sum()
@@ -207,7 +204,7 @@ def _fit_slopes(
     moved = replace(column, offset=column.offset + constant)
     loss = PenalisedLikelihood(moved, predictor, transposed, pull)
     start = np.zeros((size + 1) * width)
-    goal = tolerance * _size_of_residuals(moved) / math.sqrt(often)
+    goal = _TOLERANCE * _size_of_residuals(moved) / math.sqrt(often)
     coef, intercept = parts(loss.minimise(start, goal))
     # The mean over classes is zero at the optimum, which only the penalty determines.
     if width > 1:
@@ -277,7 +274,7 @@ def _constant_ridge(column: Column) -> float:
 
 def level(column: Column) -> np.ndarray:
     """The constant predictors with the largest likelihood."""
-    return _fit_slopes(column, np.empty((len(column.target), 0)), np.empty((0, 0)), 1e-10)[1]
+    return _fit_slopes(column, np.empty((len(column.target), 0)), np.empty((0, 0)))[1]
 
 
 # ---- deviance, shrinkage and level --------------------------------------------------------------
@@ -300,7 +297,7 @@ def shrink(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, float]:
         lambda x: np.append(0.0, total * _constant_ridge(column) * x[1:]),
     )
     start = np.append(0.0, level(column))
-    goal = 1e-11 * math.sqrt(total) * _size_of_residuals(column)
+    goal = _TOLERANCE * math.sqrt(total) * _size_of_residuals(column)
     factor = float(np.clip(loss.minimise(start, goal)[0] / size, 0.1, 1.0))
     return level_beside(column, factor * predictor), factor
 

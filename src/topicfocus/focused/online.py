@@ -26,9 +26,11 @@ from topicfocus.focused import (
     root_counts,
 )
 from topicfocus.focused.inclusion import Folds
+from topicfocus.focused.result import with_coefficients
 from topicfocus.focused.screening import past_of
 from topicfocus.focused.word_statistics import Past
 from topicfocus.glm import Linear, deviance, fit_linear, mean_curvature, target_columns
+from topicfocus.joint.coefficients import stacked
 from topicfocus.model import ModelState, Problem
 from topicfocus.proportions import topic_proportions
 from topicfocus.reservoir import Inherited, Reservoir, add
@@ -117,15 +119,13 @@ def adapt(inherited: Inherited, problem: Problem) -> ModelState:
     theta = topic_proportions(root_counts(problem.corpus), state, n_jobs=problem.n_jobs)
     design = problem.design(theta)
     before = theta @ state.coef_rows.T + problem.offsets(state)
-    k = state.n_topics
-    coef = state.coef.reshape(k, -1).copy()
-    zeta = None if state.covariate_coef is None else state.covariate_coef.copy()
-    intercept = np.broadcast_to(np.asarray(state.intercept, dtype=float), coef.shape[1]).copy()
-    families = []
+    coef = stacked(state, design.shape[1] - state.n_topics)
+    intercept = np.broadcast_to(np.asarray(state.intercept, dtype=float), coef.shape[1])
+    fits = []
     columns = target_columns(problem, state.family)
     for column, (own, where) in zip(columns, state.family.split(), strict=True):
         if len(column.target) == 0 or np.ptp(column.target) == 0:
-            families.append(own)
+            fits.append(Linear(coef[:, where], intercept[where], own))
             continue
         share = column.weight.sum() / (column.weight.sum() + n_old)
         x = column.of(design)
@@ -135,19 +135,12 @@ def adapt(inherited: Inherited, problem: Problem) -> ModelState:
         fit = fit_linear(
             column, x, max(n_old * mean_curvature(column) * float(spread.mean()), 1e-2)
         )
-        coef[:, where] += fit.coef[:k]
-        if zeta is not None:
-            zeta[:, where] += fit.coef[k:]
         moved = centre @ fit.coef
-        intercept[where] += share * (fit.intercept + moved) - moved
-        families.append(_mixed(own, fit, deviance(column, column.offset), column.weight, share))
-    return replace(
-        state,
-        coef=coef.reshape(state.coef.shape),
-        intercept=intercept,
-        covariate_coef=zeta,
-        family=state.family.join(families),
-    )
+        level = intercept[where] + share * (fit.intercept + moved) - moved
+        family = _mixed(own, fit, deviance(column, column.offset), column.weight, share)
+        fits.append(Linear(coef[:, where] + fit.coef, level, family))
+    noise = [fit.family.noise_variance or 1.0 for fit in fits]
+    return with_coefficients(state, state.family, fits, noise)
 
 
 def _mixed(own: Any, fit: Linear, error: np.ndarray, weight: np.ndarray, share: float) -> Any:

@@ -124,7 +124,7 @@ class Regressions:
         if len(some) < len(design):
             columns, design = target_columns(data.train.rows(some), data.family), design[some]
         return tuple(
-            best_toward_signs(mine, mine.of(design), theirs, held_design, signs)
+            best_toward_signs(mine, mine.of(design), theirs, held_design, signs)[0]
             for mine, theirs, signs in zip(columns, data.held_columns, self.signs, strict=True)
         )
 
@@ -152,20 +152,26 @@ def has_signs(column: Column, signs: np.ndarray) -> bool:
 
 
 def best_toward_signs(
-    column: Column, design: np.ndarray, held: Column, held_design: np.ndarray, signs: np.ndarray
-) -> float:
-    """The ρ with the smallest loss on validation documents.
+    column: Column,
+    design: np.ndarray,
+    held: Column,
+    held_design: np.ndarray,
+    signs: np.ndarray,
+    grid: Sequence[float] = TOWARD_SIGNS,
+) -> tuple[float, np.ndarray]:
+    """The ρ with the smallest mean deviance of validation documents, and these deviances.
 
     We do not choose the largest ρ within one standard error, which is too large with few documents,
     nor cross-validate on training documents, since topics were optimised on all of them.
     """
     if not has_signs(column, signs) or not len(held.target):
-        return 0.0
-    losses = [
-        np.average(held_out_deviance(held, fit, held_design), weights=held.weight)
-        for fit in (fit_toward_signs(column, design, signs, rho) for rho in TOWARD_SIGNS)
-    ]
-    return TOWARD_SIGNS[int(np.argmin(losses))]
+        grid = (0.0,)
+    fits = [fit_toward_signs(column, design, signs, rho) for rho in grid]
+    losses = [held_out_deviance(held, fit, held_design) for fit in fits]
+    best = 0
+    if len(losses) > 1:
+        best = int(np.argmin([np.average(loss, weights=held.weight) for loss in losses]))
+    return grid[best], losses[best]
 
 
 def shrink_fit(column: Column, design: np.ndarray, fit: Linear, factor: float) -> Linear:

@@ -2,15 +2,15 @@
 
 The statistics of each half are computed without the other documents, and averaged. A z² is large by
 association or by chance, for rare words more often by chance; its expectation in another sample
-corrects for that. There are two models of this expectation. `expected_square` assumes that all
-words have some association: its order of words changes least from sample to sample, but it has no
-threshold. `sparse_expected_square` assumes that some words have none: it estimates how many words
-are associated, but its order of words is less stable.
+corrects for that. There are two models of this expectation (`expected_squares`). One assumes that
+all words have some association: its order of words changes least from sample to sample, but it has
+no threshold. The other assumes that some words have none: it estimates how many words are
+associated, but its order of words is less stable.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -89,8 +89,8 @@ def stable_statistics(
         descend(matrix, right, np.outer(part[here], penalties).ravel(), ridge, right.copy())
         found = SignalSums.of(many).statistics(ridge)
         joint = found.joint ** (1 - MARGINAL_SHARE)
-        for total, expected in zip(totals, (expected_square, sparse_expected_square), strict=True):
-            amount = expected(found.marginal, n_tokens) ** MARGINAL_SHARE * joint
+        for total, square in zip(totals, expected_squares(found.marginal, n_tokens), strict=True):
+            amount = square**MARGINAL_SHARE * joint
             total += amount.reshape(len(n_tokens), -1, n_signals).sum(axis=1)
     return StableStatistics(*(total / len(part) for total in totals))
 
@@ -104,22 +104,21 @@ def _side_by_side(signals: Signals, weight: np.ndarray) -> Signals:
     )
 
 
-def expected_square(marginal: np.ndarray, n_tokens: np.ndarray) -> np.ndarray:
-    """E[μ²_v | z_v] = k² z² + k with z ~ N(μ, 1), μ ~ N(0, s), k = s/(1 + s); words x signals.
+def expected_squares(marginal: np.ndarray, n_tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """E[μ²_v | z_v] by both models, words x signals; 0 for words without tokens.
 
-    s belongs to words of similar frequency: the mean of their z² minus 1, its mean by chance, and
-    at least the standard error of that mean, √(2/m) for m words.
+    With z ~ N(μ, 1), μ ~ N(0, s) and k = s/(1 + s) it is k² z² + k. s belongs to words of similar
+    frequency: the mean of their z² minus 1, its mean by chance, and at least the standard error of
+    that mean, √(2/m) for m words.
+
+    Where μ is 0 in all but a fraction π of the words, it is P(μ ≠ 0 | z)·(k² z² + k). π and s
+    maximise the likelihood of words of similar frequency (EM), with one pseudo-count each for words
+    with and without association.
     """
-    return _by_frequency(_expected, marginal, n_tokens)
-
-
-def sparse_expected_square(marginal: np.ndarray, n_tokens: np.ndarray) -> np.ndarray:
-    """E[μ²_v | z_v] = P(μ ≠ 0 | z)·(k² z² + k) where μ is 0 in all but a fraction π of the words.
-
-    π and s maximise the likelihood of words of similar frequency (EM), with one pseudo-count each
-    for words with and without association.
-    """
-    return _by_frequency(_sparse_expected, marginal, n_tokens)
+    every, sparse = np.zeros_like(marginal), np.zeros_like(marginal)
+    for own in _classes(n_tokens):
+        every[own], sparse[own] = _expected(marginal[own]), _sparse_expected(marginal[own])
+    return every, sparse
 
 
 def _expected(square: np.ndarray) -> np.ndarray:
@@ -147,16 +146,6 @@ def _posterior(square: np.ndarray, spread: np.ndarray) -> np.ndarray:
 
 def _least_spread(square: np.ndarray) -> float:
     return float(np.sqrt(2 / len(square)))
-
-
-def _by_frequency(
-    expected: Callable[[np.ndarray], np.ndarray], marginal: np.ndarray, n_tokens: np.ndarray
-) -> np.ndarray:
-    """`expected` of each class of words of similar frequency; 0 for words without tokens."""
-    out = np.zeros_like(marginal)
-    for own in _classes(n_tokens):
-        out[own] = expected(marginal[own])
-    return out
 
 
 def _classes(n_tokens: np.ndarray) -> Iterator[np.ndarray]:
