@@ -2,6 +2,7 @@
 
 import kernel_twins as reference
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kernel_cases import Document, documents, entry, random_rows
@@ -30,6 +31,14 @@ def solve(document: Document, start=None, budget=BUDGET):
     return theta, steps
 
 
+def kkt_residual(document: Document, theta: np.ndarray) -> float:
+    """How far θ is from its own fixed point θ = (a + Σ c m r)/(Σ a + Σ c m)."""
+    new = document.prior.copy()
+    if document.n:
+        new = new + document.weight @ reference.responsibilities(document.rows, theta)
+    return float(np.abs(new / new.sum() - theta).max())
+
+
 @given(documents(supervised=False, largest_count=100.0, smallest_prior=0.2, most_topics=6))
 def test_equals_the_long_fixed_point(document: Document):
     theta, _ = solve(document)
@@ -42,6 +51,15 @@ def test_equals_the_long_fixed_point(document: Document):
 
 
 larger_documents = documents(supervised=False, largest_count=100.0, least_topics=12, most_topics=40)
+
+
+@given(larger_documents)
+def test_many_topics(document: Document):
+    """More topics than words: curvature is factorised over the words."""
+    theta, steps = solve(document)
+    assert theta.sum() == pytest.approx(1.0, abs=1e-12)
+    assert kkt_residual(document, theta) <= 1e-10
+    assert 1 <= steps <= 25
 
 
 @given(mix_documents, st.integers(0, 2**32 - 1))
@@ -64,6 +82,13 @@ def test_every_step_rises(document: Document, steps):
         )
     slack = 1e-12 * (1.0 + np.abs(values).max())
     assert np.all(np.diff(values) >= -slack)
+
+
+@given(documents(supervised=False, most_topics=1))
+def test_one_topic(document: Document):
+    theta, steps = solve(document)
+    assert theta == pytest.approx([1.0], abs=1e-15)
+    assert steps == 1
 
 
 @given(
