@@ -327,12 +327,10 @@ def null_deviance(column: Column) -> float:
 
 def explained_share(column: Column, predictor: np.ndarray) -> tuple[float, float]:
     """1 - deviance/null deviance (R², or McFadden's) and its standard error over documents."""
-    weight, total = column.weight, column.weight.sum()
-    gain = deviance(column, column.offset + level(column)) - deviance(column, predictor)
-    mean = float(weight @ gain / total)
-    error = float(np.sqrt(np.sum((weight * (gain - mean)) ** 2)) / total)
-    null = null_deviance(column)
-    return mean / null, error / null
+    constant = deviance(column, column.offset + level(column))
+    gain, error = mean_and_error(constant - deviance(column, predictor), column.weight)
+    null = max(float(np.average(constant, weights=column.weight)), 1e-12)
+    return gain / null, error / null
 
 
 def residuals(column: Column, predictor: np.ndarray) -> np.ndarray:

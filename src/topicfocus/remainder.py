@@ -24,7 +24,14 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from topicfocus.glm import Column, PenalisedLikelihood, deviance, level, mean_curvature
+from topicfocus.glm import (
+    Column,
+    PenalisedLikelihood,
+    deviance,
+    level,
+    mean_and_error,
+    mean_curvature,
+)
 from topicfocus.passes import dot, transposed_dot
 
 #: Penalties that are compared, from strong to weak, in units of the curvature that a document adds
@@ -181,7 +188,7 @@ def choose_penalty(
     documents: the regression would learn the negative of the noise that these have learned.
     """
     alone = held.offset + level(train)
-    topics, weight = deviance(held, alone), held.weight / held.weight.sum()
+    topics = deviance(held, alone)
     paths: list[Path] = []
     losses: list[float] = []
     parameters = None
@@ -190,13 +197,12 @@ def choose_penalty(
         predictor = held.offset + parameters[-1] + held_x @ parameters[:-1]
         both = deviance(held, predictor)
         paths.append(Path(float(penalty), topics, both, predictor, parameters))
-        losses.append(float(weight @ both))
+        losses.append(float(np.average(both, weights=held.weight)))
         best = int(np.argmin(losses))
         if len(losses) - 1 - best == PATIENCE:
             break
-    gain = topics - paths[best].both
-    error = float(np.sqrt(np.sum((weight * (gain - weight @ gain)) ** 2)))
-    return paths[best] if weight @ gain > error else Path(None, topics, topics, alone)
+    gain, error = mean_and_error(topics - paths[best].both, held.weight)
+    return paths[best] if gain > error else Path(None, topics, topics, alone)
 
 
 def rows_of(column: Column, index: np.ndarray) -> Column:
