@@ -340,7 +340,7 @@ def page() -> list[str]:
         "within the noise of three splits.",
         "What the rule does not decide, and what was kept nevertheless: the words at a 10% false "
         "discovery rate (of 600 simulated words of which 12 matter, 15 are kept, with an R² of "
-        "0.45 on new documents; without, 133, with 0.36); several clusterings (with one, six of "
+        "0.45 on new documents; without, 133, with 0.36); four clusterings (with one, six of "
         "eight simulated data sets lose 4 of 16 topics); the prior τ and the comparison of 20 and "
         "40 tokens (political blogs have a log loss 7% and 5% larger without). Low-fidelity fits "
         "are compared by tests/selection/test_search.py: a search has 2.5 times fewer passes (with "

@@ -144,7 +144,7 @@ def test_fewer_topics_are_found_where_words_are_few(reviews):
 
 
 def test_dropped_words_count_for_nothing_and_kept_ones_by_their_strength(reviews):
-    model = FocusedTopicRegressor(6, random_state=0).fit(reviews.counts, reviews.target)
+    model = FocusedTopicRegressor(4, random_state=0).fit(reviews.counts, reviews.target)
     kept = model.selected_words_
     weight = model.word_weight_
     assert np.all(weight[~kept] == 0) and np.all(weight[kept] > 0)

@@ -15,7 +15,7 @@ from topicfocus.glm import Column, target_columns
 from topicfocus.model import Problem, joined
 from topicfocus.passes import dot
 
-#: First draw of `drawn_by_content` for halves. Samples use draw 0, clusterings draw 1.
+#: First draw of `drawn_by_content` for halves. Samples use draw 0, subjects those from 1 on.
 _FIRST_HALF = 1_000_000
 
 

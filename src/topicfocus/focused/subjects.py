@@ -33,15 +33,13 @@ holds each at these words.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from scipy import sparse
 from scipy.special import softmax
-from sklearn.exceptions import ConvergenceWarning
-from threadpoolctl import threadpool_limits
 
 from topicfocus.corpus import Corpus
 from topicfocus.counts import Counts, in_memory
@@ -53,6 +51,7 @@ from topicfocus.joint.coordinate import CoordinateSolver
 from topicfocus.joint.initialize import perturbed_start
 from topicfocus.joint.settings import Hyperparameters
 from topicfocus.joint.solver import run
+from topicfocus.kernels.threads import map_in_order
 from topicfocus.model import ModelState, Problem, make_problem
 from topicfocus.passes import dot, transposed_dot, transposed_dots
 from topicfocus.proportions import topic_proportions
@@ -65,11 +64,11 @@ MOST_DOCUMENTS, MOST_EPOCHS, MOST_CLUSTERED = 10_000, 40, 3_000
 TOLERANCE = 5e-4
 #: Two digits are enough for subjects. 14 relaxed epochs have a higher bound than 60 plain ones.
 SOLVER = CoordinateSolver(local_tolerance=1e-2, relaxation=1.7)
-#: Steps of a clustering.
-CLUSTER_STEPS = 10
+#: Steps of a clustering, and candidates compared for each of its centres.
+CLUSTER_STEPS, CANDIDATES = 10, 8
 #: Clusterings, of which the best is used. Real data do not need it (experiments/ABLATION.md), but
 #: with one clustering two of eight simulated subjects were merged in six of eight data sets.
-CLUSTERINGS = 8
+CLUSTERINGS = 4
 #: s, the number of documents without a particular subject that are added to those of each word.
 SMOOTHING = 20.0
 #: Largest |u|, so that no rare word is a topic by itself.
@@ -154,27 +153,62 @@ def _lda(problem: Problem, n_subjects: int) -> ModelState:
 def clustered_topics(problem: Problem, n: int) -> np.ndarray:
     """Initial topics from clusters of documents, words x clusters, so that LDA misses no subject.
 
-    The best of several k-means of √(c_dv/n_v), scaled to length one. Half of each topic is the
-    frequencies of the words.
+    The best of several spherical k-means of √(c_dv/n_v), started by k-means++. Half of each topic
+    is the frequencies of the words.
     """
-    from sklearn.cluster import KMeans
-    from sklearn.preprocessing import normalize
-
     word_count = np.maximum(problem.word_counts, 1e-300)
     problem = sampled(problem, MOST_CLUSTERED)
-    # Sorted by content, the order of the documents does not matter, and copies are neighbours.
-    problem = problem.rows(np.argsort(drawn_by_content(problem, 1)))
-    counts, weight = in_memory(problem.corpus.counts), problem.doc_weights
-    rows = normalize(counts.sqrt() / np.sqrt(word_count))
-    means = KMeans(
-        min(n, problem.n_docs), n_init=CLUSTERINGS, max_iter=CLUSTER_STEPS, random_state=0
-    )
-    with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # documents that are equal
-        nearest = means.fit(rows, sample_weight=weight).labels_
-    members = sparse.csr_array((weight, (nearest, np.arange(problem.n_docs))), (n, problem.n_docs))
-    topics = (members @ counts).toarray().T + 1e-12
-    return 0.5 * topics / topics.sum(axis=0) + 0.5 * (word_count / word_count.sum())[:, None]
+    counts = problem.corpus.counts
+    rows = sparse.csr_array(counts.sqrt() / np.sqrt(word_count))
+    size = np.sqrt(np.asarray(rows.power(2).sum(axis=1)).ravel())
+    rows.data *= np.repeat(1 / np.maximum(size, 1e-300), np.diff(rows.indptr))
+    alone = replace(problem, n_jobs=1)  # one thread per clustering
+    tried = map_in_order(partial(_clusters, alone, rows, n), range(CLUSTERINGS), problem.n_jobs)
+    nearest = max(tried, key=lambda found: found[0])[1]
+    topics = np.asarray((_members(problem, nearest, n) @ counts).todense()).T + 1e-12
+    topics = topics / topics.sum(axis=0)
+    return 0.5 * topics + 0.5 * (word_count / word_count.sum())[:, None]
+
+
+def _clusters(
+    problem: Problem, rows: sparse.csr_array, n: int, start: int
+) -> tuple[float, np.ndarray]:
+    """Σ_d w_d cos(d, its centre), and the cluster of each document."""
+    centres = _far_apart(problem, rows, n, start)
+    nearest = np.full(problem.n_docs, -1)
+    for _ in range(CLUSTER_STEPS):
+        before, cosines = nearest, rows @ centres.T
+        nearest = np.argmax(cosines, axis=1)
+        if np.array_equal(nearest, before):
+            break
+        centres = (_members(problem, nearest, n) @ rows).toarray()
+        centres /= np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-300)
+    return float(problem.doc_weights @ cosines.max(axis=1)), nearest
+
+
+def _members(problem: Problem, nearest: np.ndarray, n: int) -> sparse.csr_array:
+    """Clusters x documents, with the weight of each document in its cluster."""
+    everyone = np.arange(problem.n_docs)
+    return sparse.csr_array((problem.doc_weights, (nearest, everyone)), shape=(n, problem.n_docs))
+
+
+def _far_apart(problem: Problem, rows: sparse.csr_array, n: int, start: int) -> np.ndarray:
+    """Centres by greedy k-means++: rows with probabilities f_d = (1 - cosine to the nearest)².
+
+    Each centre is the one of several candidates that leaves the smallest Σ_d w_d f_d. Each `start`
+    has its own draws.
+    """
+    far, chosen = np.ones(rows.shape[0]), []
+    for i in range(n):
+        luck = drawn_by_content(problem, 1 + start * n + i)
+        # The smallest of exponential variables with these rates, which are equal for copies.
+        drawn = np.unique(-np.log(luck) / far, return_index=True)[1][:CANDIDATES]
+        near = rows @ np.ascontiguousarray(rows[drawn].toarray().T)
+        left = np.minimum(far[:, None], np.maximum(1 - near, 1e-6) ** 2)
+        best = int(np.argmin(problem.doc_weights @ left))
+        chosen.append(int(drawn[best]))
+        far = left[:, best]
+    return rows[chosen].toarray()
 
 
 def n_subjects_of(n_topics: int, n_directions: int) -> int:
