@@ -11,7 +11,7 @@ from topicfocus import (
     PCSLDARegressor,
     PFSLDAClassifier,
 )
-from topicfocus.datasets import make_pfslda, make_reviews
+from topicfocus.datasets import make_reviews
 from topicfocus.focused import optimize as shaping
 from topicfocus.metrics import channel_overlap, rmse, selection_scores, target_agreement
 
@@ -157,23 +157,6 @@ def test_an_interrupt_leaves_fit(wrapped, reviews, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         fresh.fit(reviews.counts, reviews.target)
     assert not hasattr(fresh, "fitted_")
-
-
-def test_a_share_given_is_filled_with_words_that_follow_the_topics():
-    data = make_pfslda(4000, 200, random_state=1)
-    scores = {}
-    for p in (0.1, 0.25):
-        model = FocusedTopicRegressor(5, inclusion_prior=p, random_state=0, max_epochs=5)
-        model.fit(data.counts, data.target)
-        scores[p] = selection_scores(model.inclusion_, data.relevant)
-    assert scores[0.25].precision > 0.97
-    assert scores[0.25].recall > 0.9
-    assert scores[0.1].recall < 0.6
-    dropped = np.flatnonzero(data.relevant)[:20]
-    model = FocusedTopicRegressor(
-        5, inclusion_prior=0.25, drop_words=dropped, random_state=0, max_epochs=5
-    ).fit(data.counts, data.target)
-    assert not model.selected_words_[dropped].any()
 
 
 def test_a_stable_selection_and_its_share():

@@ -25,7 +25,6 @@ from topicfocus.kernels.threads import (
     one_blas_thread,
     run_chunks,
 )
-from topicfocus.proportions import topic_proportions
 
 # ---- chunks -----------------------------------------------------------------------------------
 
@@ -187,15 +186,6 @@ def test_statistics_are_bit_identical_for_every_thread_count(family, dtype):
     one = statistics_of(case, 1, dtype)
     for n_jobs in (2, 3, 5, None):
         assert_identical(statistics_of(case, n_jobs, dtype), one)
-
-
-def test_mixes_are_bit_identical_for_every_thread_count():
-    case = large_case("gaussian")
-    corpus, state = case.problem.corpus, case.state
-    one = topic_proportions(corpus, state, n_jobs=1)
-    np.testing.assert_allclose(one.sum(axis=1), 1.0, rtol=1e-12)
-    for n_jobs in (2, 3, 5):
-        assert np.array_equal(topic_proportions(corpus, state, n_jobs=n_jobs), one)
 
 
 def test_several_threads_may_call_at_once():

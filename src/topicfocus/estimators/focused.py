@@ -96,8 +96,7 @@ class FocusedTopicRegressor(FocusedParameters, ConstrainedTopicModel, TopicRegre
         Fewer are found, with a warning, if too few words are associated with the target.
     inclusion_prior : float in (0, 1) or "auto", default="auto"
         Expected fraction of tokens that are relevant. Words are kept up to it in the order of their
-        screening statistic; if too few are associated with the target, words that are correlated
-        with the kept ones follow. "auto" compares 20 tokens of an average document, twice that
+        screening statistic. "auto" compares 20 tokens of an average document, twice that
         (both between 5% and 80% of all), and words selected at a 10% false discovery rate, and
         keeps the fewest words that predict validation documents (folds of X, or X_val if it has
         3,000 documents) as well as the best of these, to one standard error of the difference, or

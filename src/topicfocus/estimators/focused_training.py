@@ -194,8 +194,8 @@ class FocusedTrainer:
             inclusion_prior=final.selection.inclusion if selects else None,
             supervision_weight=final.supervision_weight,
             shaping=("themes" if self.settings.themes else "graded") if selects else None,
-            explained=(final.explained,),
-            explained_error=final.explained_error,
+            explained=(final.choices.explained,),
+            explained_error=final.choices.explained_error,
             variance_factor=final.choices.variance_factor,
             extra_variance=final.choices.extra_variance,
             shares=tuple((t.inclusion, t.explained, t.error) for t in result.trials) or None,
@@ -248,7 +248,7 @@ class FocusedTrainer:
                 before,
                 objective=float(found.history[-1].objective) if found.history else np.nan,
                 kept_words=int(np.sum(found.state.topic_word.max(axis=1) > 0)),
-                validation=found.final.explained,
+                validation=found.final.choices.explained,
             )
             fitted = self._fitted(found, targets, **history, **seen)
             kept = stream.reservoir.problem()

@@ -162,7 +162,7 @@ def _cross_fitted(
         part, theirs = fit_part(documents.rows(np.sort(mine))), documents.rows(other)
         found = part.predictors(theirs)
         for column in _columns(theirs, family, found):
-            found[:, column.where] += level_beside(column, np.zeros_like(column.offset))
+            found[:, column.where] += level(column)
         outside[other] = found
     return outside
 

@@ -195,7 +195,7 @@ def useless_fit_messages(model: Any) -> list[str]:
             "check that documents and targets belong together."
         )
     explained, error = validation_explained(fitted), fitted.explained_error or 0.0
-    if explained < error or explained < 0:
+    if explained < max(error, 1e-9):  # without an effect there is rounding
         spread = f" ± {error:.2g}" if error else ""
         reason = "The words may be unrelated to the target, or the documents too few."
         if fitted.state.n_topics == 1:
