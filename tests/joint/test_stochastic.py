@@ -112,3 +112,20 @@ def test_batches_are_unbiased(monkeypatch):
         np.testing.assert_allclose(average, value, rtol=1e-7, atol=1e-7, err_msg=name)
     value = bound_value(stats, start, hyper) / problem.corpus.n_tokens
     np.testing.assert_allclose(info.objective, value, rtol=1e-10)
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_adam_is_textbook_adam(order):
+    """Also for column-major parameters: topics are often the transpose of something."""
+    rng = np.random.default_rng(0)
+    start, gradients = rng.normal(size=(3, 2)), rng.normal(size=(20, 3, 2))
+    gradients[5:9] = 0.0
+    given = np.array(start, order=order)
+    adam = Adam({"x": given})
+    value, m, v = start.copy(), 0.0, 0.0
+    for t, g in enumerate(gradients, start=1):
+        adam.step({"x": np.array(g, order=order)}, 0.03)
+        m, v = 0.9 * m + 0.1 * g, 0.999 * v + 0.001 * g**2
+        value = value + 0.03 * (m / (1 - 0.9**t)) / (np.sqrt(v / (1 - 0.999**t)) + 1e-8)
+        np.testing.assert_allclose(adam.parameters["x"], value, rtol=1e-12, atol=1e-13)
+    np.testing.assert_array_equal(given, start)
