@@ -1,12 +1,16 @@
-"""Documents with targets and further arrays, folds and halves of them, and scores."""
+"""Documents with targets and further arrays, folds and halves of them, and scores.
+
+Splits are those of scikit-learn.
+"""
 
 from __future__ import annotations
 
 import copy
 import inspect
 import numbers
+import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial, update_wrapper
 from typing import Any
 
@@ -231,28 +235,38 @@ def _check_classes(y: np.ndarray, n_folds: int) -> None:
         )
 
 
-def halves(data: Data, classes: bool, rng: np.random.Generator) -> Split:
-    """Two disjoint halves of the documents, of whole groups, stratified by class."""
-    if data.groups is not None:
-        groups = np.asarray(data.groups)
-        shuffled = rng.permutation(np.unique(groups))
-        mine = np.isin(groups, shuffled[: len(shuffled) // 2])
-        return np.flatnonzero(mine), np.flatnonzero(~mine)
+def halves(data: Data, classes: bool, random_state: Any) -> Split:
+    """Two disjoint halves of the documents, of whole groups, else stratified by class."""
     known = data.known()
-    strata = [np.flatnonzero(~known), np.flatnonzero(known)]
+    strata = known.astype(int)
     y = None if data.y is None else np.asarray(data.y)
     if classes and y is not None and y.ndim == 1:
-        labels = np.array([str(value) for value in y[known].tolist()])
-        strata = [strata[0], *(strata[1][labels == label] for label in np.unique(labels))]
-    first: list[np.ndarray] = []
-    odd = 0
-    for stratum in strata:
-        # The halves get the extra document of odd strata in turn, so that their sizes agree.
-        size = (len(stratum) + odd % 2) // 2
-        odd += len(stratum) % 2
-        first.append(rng.permutation(stratum)[:size])
-    mine = np.sort(np.concatenate(first))
-    return mine, np.setdiff1d(np.arange(data.n_docs), mine)
+        labels = [str(value) for value in y[known].tolist()]
+        strata[known] = 1 + np.unique(labels, return_inverse=True)[1]
+    kind = StratifiedKFold if data.groups is None else GroupKFold
+    splitter = kind(2, shuffle=True, random_state=random_state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a class with one document
+        return next(splitter.split(strata, strata, data.groups))
+
+
+@dataclass(frozen=True)
+class CountedFold:
+    """Counts of the training and test documents of a fold, and the names of their columns."""
+
+    train: Data
+    test: Data
+    words: np.ndarray | None
+
+
+def count_fold(front: Any, data: Data, split: Split) -> CountedFold:
+    """A fold with the vocabulary of its training documents."""
+    train, test = (data.rows(part) for part in split)
+    if front is not None:
+        front = clone(front)
+        train = replace(train, X=front.fit_transform(train.X, train.y))
+        test = replace(test, X=front.transform(test.X))
+    return CountedFold(train, test, column_names(front, data.X))
 
 
 # ---- scores --------------------------------------------------------------------------------------

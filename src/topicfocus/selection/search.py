@@ -9,20 +9,23 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
+from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.model_selection import ParameterGrid
+from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from topicfocus.counts import take_rows
 from topicfocus.estimators.arguments import check_choice, check_flag
+from topicfocus.estimators.effects import observed_response
 from topicfocus.estimators.focused_training import screening_key
 from topicfocus.estimators.training import FitOptions, fit_with
 from topicfocus.focused import SharedStages
@@ -30,9 +33,10 @@ from topicfocus.kernels.threads import n_threads
 from topicfocus.metrics import coherence, target_agreement, topic_diversity
 from topicfocus.selection.replication import TOP, kept_words, shown_topics
 from topicfocus.selection.resamples import (
+    CountedFold,
     Data,
     Split,
-    column_names,
+    count_fold,
     give_seed,
     make_folds,
     read_data,
@@ -43,7 +47,7 @@ from topicfocus.selection.resamples import (
     with_setting,
 )
 from topicfocus.selection.runner import Record, fingerprint, n_processes, run_fits
-from topicfocus.selection.stability_measures import masks, mean_jaccard, nogueira_index
+from topicfocus.selection.stability_measures import mean_jaccard, nogueira_index
 
 METRICS = ("npmi", "smoothed_pmi", "target_agreement", "diversity", "words", "inclusion")
 RULES = ("one-standard-error", "best")
@@ -76,7 +80,7 @@ def fit_setting(
     parts = split_estimator(estimator)
     model, counting = clone(parts.model), fingerprint([parts.front])
     if counting not in shared:
-        shared[counting] = count_fold(parts.front, data, *split)
+        shared[counting] = count_fold(parts.front, data, split)
     fold: CountedFold = shared[counting]
     stages = shared.setdefault((counting, screening_key(model)), SharedStages())
     options = FitOptions(low_fidelity=low_fidelity, shared=stages)
@@ -97,31 +101,6 @@ def fit_setting(
         "vocabulary": int(getattr(model, "n_features_in_", 0)),
         **topic_metrics(model, fold),
     }
-
-
-@dataclass(frozen=True)
-class CountedFold:
-    """Counts of the training and test documents of a fold, and the names of their columns."""
-
-    train: Data
-    test: Data
-    words: np.ndarray | None
-
-
-def count_fold(front: Any, data: Data, train: np.ndarray, test: np.ndarray) -> CountedFold:
-    """A fold with the vocabulary of its training documents."""
-    mine, theirs = data.rows(train), data.rows(test)
-    if front is None:
-        return CountedFold(mine, theirs, column_names(None, data.X))
-    front = clone(front)
-    counts = _as_csr(front.fit_transform(mine.X, mine.y))
-    others = _as_csr(front.transform(theirs.X))
-    names = column_names(front, counts)
-    return CountedFold(replace(mine, X=counts), replace(theirs, X=others), names)
-
-
-def _as_csr(counts: Any) -> Any:
-    return sparse.csr_array(counts) if sparse.issparse(counts) else counts
 
 
 # ---- one model -----------------------------------------------------------------------------------
@@ -152,17 +131,14 @@ def _agreement(fitted: Any, topics: np.ndarray, test: Data) -> float:
     """`target_agreement`, the mean over linear predictors (of classes and of several targets)."""
     if fitted.targets is None or test.y is None:
         return math.nan
-    codes = fitted.targets.encode(test.y, n_docs=test.n_docs)
-    coef = np.atleast_2d(fitted.coef)
-    found = []
+    documents = fitted.documents(test.X, test.y, **test.for_prediction)
+    coef, found = np.atleast_2d(fitted.coef), []
     for t, part in enumerate(fitted.parts):
-        known = np.flatnonzero(np.isfinite(codes[:, t]))
-        counts = test.rows(known).X
-        rows = range(part.where.start, part.where.stop)
-        for label, row in enumerate(rows):
-            target = codes[known, t] if len(rows) == 1 else codes[known, t] == label
-            target = np.asarray(target, dtype=float)
-            found.append(target_agreement(topics, coef[row], counts, target))
+        known = np.flatnonzero(np.isfinite(documents.target[:, t]))
+        counts = take_rows(documents.corpus.counts, known)
+        columns = observed_response(part, documents, t)[0][known].T
+        for row, column in zip(coef[part.where], columns, strict=True):
+            found.append(target_agreement(topics, row, counts, column))
     return float(np.mean(found))
 
 
@@ -195,12 +171,11 @@ def frontier_row(setting: Mapping[str, Any], records: Sequence[Record]) -> Recor
     row["jaccard"] = row["nogueira"] = math.nan
     sets = [r["kept"] for r in records]
     if not errors and any(sets):
-        chosen = masks(sets)
+        chosen = MultiLabelBinarizer().fit_transform(sets)
         row["jaccard"] = mean_jaccard(chosen)
         # Words that no fold keeps are part of the vocabulary, too.
         missing = max(max(int(r["vocabulary"]) for r in records) - chosen.shape[1], 0)
-        everything = np.pad(chosen, ((0, 0), (0, missing)))
-        row["nogueira"] = float(nogueira_index(everything).value)
+        row["nogueira"] = nogueira_index(np.pad(chosen, ((0, 0), (0, missing))))
     row["seconds"] = mean("seconds")
     row["error"] = errors[0] if errors else None
     return row
@@ -219,20 +194,18 @@ def cv_results(
         results[f"mean_{theirs}"] = table(ours).mean(axis=1)
         results[f"std_{theirs}"] = table(ours).std(axis=1)
     for name in sorted({name for setting in settings for name in setting}):
-        values = np.empty(len(settings), dtype=object)
-        values[:] = [setting.get(name) for setting in settings]
-        mask = [name not in setting for setting in settings]
-        results[f"param_{name}"] = np.ma.MaskedArray(values, mask=mask)
+        values = results[f"param_{name}"] = np.ma.masked_all(len(settings), dtype=object)
+        for i, setting in enumerate(settings):
+            if name in setting:
+                values[i] = setting[name]
     results["params"] = settings
     scores = table("score")
-    for fold, column in enumerate(scores.T):
-        results[f"split{fold}_test_score"] = column
+    results |= {f"split{fold}_test_score": column for fold, column in enumerate(scores.T)}
     means = results["mean_test_score"] = scores.mean(axis=1)
     results["std_test_score"] = scores.std(axis=1)
     results["se_test_score"] = np.array([row["score_se"] for row in rows])
-    ordered = np.where(np.isnan(means), -np.inf, means)
-    ranks = [1 + int(np.sum(ordered > mean)) for mean in ordered]
-    results["rank_test_score"] = np.array(ranks, dtype=np.int32)
+    worst_last = np.where(np.isnan(means), np.inf, -means)
+    results["rank_test_score"] = rankdata(worst_last, method="min").astype(np.int32)
     results["error"] = [row["error"] for row in rows]
     return results
 

@@ -184,7 +184,7 @@ def _cosines_in_samples(
     rng = np.random.default_rng(config.seed)
     options = FitOptions(low_fidelity=True, fixed_inclusion=chosen_inclusion(model))
     cosines = []
-    for half in halves(data, is_classifier(model), rng):
+    for half in halves(data, is_classifier(model), config.seed):
         part = data.rows(np.sort(rng.permutation(half)[:size]))
         more = {} if part.groups is None else {"groups": part.groups}
         other = clone(model).set_params(n_jobs=config.jobs, remainder=False)
