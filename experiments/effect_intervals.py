@@ -28,7 +28,7 @@ from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor
 from topicfocus.datasets import make_pfslda, make_reviews
 from topicfocus.estimators.effects import proportion_differences
 
-SEEDS, SAMPLES, TRAIN, TEST = (410, 420, 430, 440), 10, 400, 100
+SEEDS, SAMPLES, TRAIN, TEST = (410, 420, 430, 440), 40, 400, 100
 #: Documents of the corpus by which the true difference is computed.
 JUDGED = 10_000
 

@@ -15,8 +15,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone, is_classifier
-from sklearn.exceptions import NotFittedError
-from sklearn.utils.validation import check_is_fitted
 
 from topicfocus.estimators.arguments import check_count, check_flag
 from topicfocus.estimators.effects import training_effects
@@ -25,6 +23,7 @@ from topicfocus.estimators.words import reciprocal_ranks, topic_scores
 from topicfocus.metrics.topics import match_topics, top_words
 from topicfocus.selection.resamples import (
     Data,
+    check_topic_model,
     column_names,
     halves,
     read_data,
@@ -380,25 +379,16 @@ def stability(
 
 def _fitted(front: Any, model: Any, data: Data) -> tuple[Any, Data, np.ndarray | None]:
     """The model fitted to all documents, their counts, and the names of the words."""
-    if not hasattr(type(model), "components_"):
-        raise TypeError(f"stability needs a topic model, not {type(model).__name__}.")
-    counts = data.X
+    check_topic_model(model, "stability")
+    fitted = hasattr(model, "fitted_")
     if front is not None:
-        try:
-            check_is_fitted(front)
-            counts = front.transform(data.X)
-        except NotFittedError:
-            front = clone(front)
-            counts = front.fit_transform(data.X, data.y)
+        front = front if fitted else clone(front)
+        counts = front.transform(data.X) if fitted else front.fit_transform(data.X, data.y)
+        data = replace(data, X=counts)
     names = column_names(front, data.X)
-    data = replace(data, X=counts)
-    if not hasattr(model, "fitted_"):
+    if not fitted:
         model = fit_with(clone(model), FitOptions(remainder=False), data.X, data.y, **data.arrays)
-    elif model.fitted_.state.n_words != counts.shape[1]:
-        raise ValueError(
-            f"X has {counts.shape[1]} features, but the model was fitted to "
-            f"{model.fitted_.state.n_words}."
-        )
+    model.fitted_.corpus(data.X)  # raises an error for another number of words
     return model, data, names
 
 

@@ -129,6 +129,12 @@ class Parts:
         return {f"{prefix}{name}": values for name, values in arrays.items()}
 
 
+def check_topic_model(model: Any, user: str) -> None:
+    """Raise an error for the models of other packages."""
+    if not hasattr(type(model), "components_"):
+        raise TypeError(f"{user} needs a topic model, not {type(model).__name__}.")
+
+
 def split_estimator(estimator: Any) -> Parts:
     """The model, and the steps that count words for it."""
     if not isinstance(estimator, Pipeline):
@@ -272,9 +278,16 @@ def count_fold(front: Any, data: Data, split: Split) -> CountedFold:
 # ---- scores --------------------------------------------------------------------------------------
 
 
+def own_score(model: Any, X: Any, y: Any) -> float:
+    """The scorer that a model brings itself."""
+    return float(model.score(X, y))
+
+
 def read_scoring(scoring: Any) -> Any:
-    """A scorer, or None for the score of the model itself."""
-    if scoring is None or callable(scoring):
+    """A scorer, by default the score of the model itself."""
+    if scoring is None:
+        return own_score
+    if callable(scoring):
         return scoring
     if not isinstance(scoring, str):
         raise TypeError(
@@ -288,12 +301,10 @@ def validation_score(model: Any, data: Data, scorer: Any) -> float:
     """The score on the documents whose targets are known; higher is better."""
     data = data.rows(np.flatnonzero(data.known()))
     y = None if data.y is None else plain_targets(data.y)
-    if scorer is None:
-        return float(model.score(data.X, y, **accepted(model.score, data.arrays)))
     weights = {}
     if "sample_weight" in data.arrays and hasattr(scorer, "_score_func"):
         weights = {"sample_weight": data.arrays["sample_weight"]}
-    return float(scorer(_bind(model, data.for_prediction), data.X, y, **weights))
+    return float(scorer(_bind(model, data.arrays), data.X, y, **weights))
 
 
 def accepted(function: Any, arrays: Any) -> dict[str, Any]:
@@ -303,11 +314,11 @@ def accepted(function: Any, arrays: Any) -> dict[str, Any]:
 
 
 def _bind(model: Any, arrays: Mapping[str, Any]) -> Any:
-    """A copy of a model whose predictions use these covariates and exposures."""
+    """A copy of a model whose predictions and own score use these arrays."""
     if not arrays:
         return model
     bound = copy.copy(model)
-    for name in ("predict", "predict_proba", "decision_function"):
+    for name in ("predict", "predict_proba", "decision_function", "score"):
         method = getattr(model, name, None)
         if method is not None:
             call = partial(method, **accepted(method, arrays))

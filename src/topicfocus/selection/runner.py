@@ -102,10 +102,9 @@ def _run_group(
     for name, item in group:
         try:
             records[name] = {"error": None, **call(fit, mark, name, item, shared)}
-        except OSError:  # a full disk or a lost cluster: other fits would fail as well
-            raise
         except Exception as error:
-            if raise_errors:
+            # A full disk or a lost cluster: other fits would fail as well.
+            if raise_errors or isinstance(error, OSError):
                 raise
             message = " ".join(str(error).split())
             records[name] = {"error": f"{type(error).__name__}: {message}"}

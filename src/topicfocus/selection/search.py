@@ -36,6 +36,7 @@ from topicfocus.selection.resamples import (
     CountedFold,
     Data,
     Split,
+    check_topic_model,
     count_fold,
     give_seed,
     make_folds,
@@ -89,16 +90,16 @@ def fit_setting(
     fitted = time.perf_counter()
     score = validation_score(model, fold.test, scorer)
     scored = time.perf_counter()
-    columns = np.flatnonzero(kept_words(model)) if hasattr(model, "fitted_") else np.zeros(0, int)
+    columns = np.flatnonzero(kept_words(model))
     return {
         "score": score,
         "seconds": fitted - began,
         "score_seconds": scored - fitted,
-        "n_topics": float(getattr(model, "n_topics", math.nan)),
+        "n_topics": float(model.n_topics),
         "inclusion_prior": float(getattr(model, "inclusion_prior_", math.nan)),
         # By name if every fold has a vocabulary of its own.
         "kept": (columns if fold.words is None else fold.words[columns]).tolist(),
-        "vocabulary": int(getattr(model, "n_features_in_", 0)),
+        "vocabulary": model.n_features_in_,
         **topic_metrics(model, fold),
     }
 
@@ -109,18 +110,15 @@ def fit_setting(
 def topic_metrics(model: Any, fold: CountedFold) -> dict[str, float]:
     """Coherence and diversity on training documents, target agreement on test documents.
 
-    NaN where a metric is not defined, and for models that are no topic models.
+    NaN where a metric is not defined.
     """
-    fitted = getattr(model, "fitted_", None)
-    if fitted is None:
-        return dict.fromkeys(METRICS, math.nan)
     topics, counts, kept = shown_topics(model), fold.train.X, kept_words(model)
-    tokens = fitted.corpus(counts).word_counts
+    tokens = model.fitted_.corpus(counts).word_counts
     return {
         # Topics of one word have no pairs of words.
-        "npmi": _or_nan(lambda: float(coherence(topics, counts, "npmi", TOP))),
-        "smoothed_pmi": _or_nan(lambda: float(coherence(topics, counts, "smoothed_pmi", TOP))),
-        "target_agreement": _or_nan(lambda: _agreement(fitted, topics, fold.test)),
+        "npmi": _or_nan(lambda: coherence(topics, counts, "npmi", TOP)),
+        "smoothed_pmi": _or_nan(lambda: coherence(topics, counts, "smoothed_pmi", TOP)),
+        "target_agreement": _or_nan(lambda: _agreement(model.fitted_, topics, fold.test)),
         "diversity": _or_nan(lambda: topic_diversity(topics, TOP)),
         "words": float(kept.sum()),
         "inclusion": float(tokens[kept].sum() / max(tokens.sum(), 1.0)),
@@ -142,7 +140,7 @@ def _agreement(fitted: Any, topics: np.ndarray, test: Data) -> float:
     return float(np.mean(found))
 
 
-def _or_nan(metric: Callable[[], float]) -> float:
+def _or_nan(metric: Callable[[], Any]) -> float:
     try:
         return float(metric())
     except ValueError:
@@ -321,7 +319,7 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
     best_score_ : float
     best_estimator_ : estimator fitted to all documents, if `refit`
     n_splits_ : int
-    scorer_ : callable or None
+    scorer_ : callable
 
     See Also
     --------
@@ -377,9 +375,7 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         sample_weight: Any = None,
         *,
         groups: Any = None,
-        covariates: Any = None,
-        exposure: Any = None,
-        **named: Any,
+        **arrays: Any,
     ) -> TopicSearchCV:
         """Fit every setting to every fold, choose one, and fit it to all documents.
 
@@ -390,10 +386,10 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
             Documents without a target are in all training parts and in no test part.
         groups : array (documents,), optional
             Documents of one group (a patient, an author) are never on both sides of a fold.
-        sample_weight, covariates, exposure : optional
-            As for the model's `fit`; scores use them as well.
-        **named
-            The same under a pipeline's names, such as ``focusedtopicregressor__covariates``.
+        sample_weight : array (documents,), optional
+        **arrays
+            covariates, exposure, as for the model's `fit`; scores use them as well. Names may be
+            those of a pipeline, such as ``focusedtopicregressor__covariates``.
 
         Returns
         -------
@@ -427,8 +423,8 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
             raise ValueError("param_grid has no setting: give at least one value per parameter.")
         estimators = [with_setting(self.estimator, setting) for setting in settings]
         parts = split_estimator(self.estimator)
-        given = {"sample_weight": sample_weight, "covariates": covariates, "exposure": exposure}
-        data = read_data(X, y, groups, {**given, **named}, parts.name)
+        check_topic_model(parts.model, "TopicSearchCV")
+        data = read_data(X, y, groups, {"sample_weight": sample_weight, **arrays}, parts.name)
         splits = make_folds(data, self.cv, is_classifier(parts.model), self.random_state)
         records = self._fit_all(data, splits, estimators)
         self._summarise(settings, records, len(splits))
