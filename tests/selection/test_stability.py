@@ -1,6 +1,7 @@
 """stability: disjoint halves of the documents, and the words and topics that replicate."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -123,6 +124,7 @@ def test_texts_classes_groups_covariates_and_weights():
     )
     assert isinstance(found.to_dict()["topics"][0]["difference"], float)
     assert found.to_dict()["words"][0]["word"].isalpha()
+    assert "\x1b" not in str(replace(found, vocabulary=["\x1b[2J"] * len(found.frequency)))
 
 
 def test_models_that_drop_no_word_and_models_without_a_target():

@@ -37,6 +37,7 @@ from topicfocus.selection.stability_measures import (
     mean_jaccard,
     nogueira_index,
 )
+from topicfocus.text.errors import printable
 
 #: Number of top words of a topic that metrics use.
 TOP = 10
@@ -274,7 +275,7 @@ class Stability:
                 f"  topic {k}: cosine {cosine:.2f}; stable top words: "
                 f"{' '.join(names[v] for v in stable) or 'none'}"
             )
-        return "\n".join(lines)
+        return printable("\n".join(lines))
 
 
 def _number(value: Any) -> float | None:

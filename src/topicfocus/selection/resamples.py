@@ -155,18 +155,18 @@ def with_setting(estimator: Any, setting: Mapping[str, Any]) -> Any:
     return new
 
 
-def give_seed(model: Any, seed: int | None) -> Any:
-    """Set the `random_state` of a model that has none: all fits use the same validation part."""
-    if model.get_params(deep=False).get("random_state", 0) is None:
-        model.set_params(random_state=seed)
-    return model
-
-
 def ready_to_fit(estimator: Any, seed: int | None, n_processes: int) -> Any:
-    """A clone with a seed; it uses one thread where several processes share the cores."""
+    """A clone to be fitted in one of so many processes.
+
+    A model without a `random_state` gets the seed: all fits use the same validation part. It uses
+    one thread where several processes share the cores.
+    """
     new = clone(estimator)
-    model = give_seed(split_estimator(new).model, seed)
-    if n_processes > 1 and "n_jobs" in model.get_params(deep=False):
+    model = split_estimator(new).model
+    params = model.get_params(deep=False)
+    if params.get("random_state", 0) is None:
+        model.set_params(random_state=seed)
+    if n_processes > 1 and "n_jobs" in params:
         model.set_params(n_jobs=1)
     return new
 

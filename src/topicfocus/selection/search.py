@@ -38,7 +38,6 @@ from topicfocus.selection.resamples import (
     Split,
     check_topic_model,
     count_fold,
-    give_seed,
     make_folds,
     read_data,
     read_scoring,
@@ -429,11 +428,9 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         records = self._fit_all(data, splits, estimators)
         self._summarise(settings, records, len(splits))
         if self.refit:
-            best = estimators[self.best_index_]
-            last = split_estimator(best)
-            give_seed(last.model, self.random_state)
+            best = ready_to_fit(estimators[self.best_index_], self.random_state, n_processes=1)
             targets = () if data.y is None else (data.y,)
-            self.best_estimator_ = best.fit(data.X, *targets, **last.named(data.arrays))
+            self.best_estimator_ = best.fit(data.X, *targets, **parts.named(data.arrays))
         return self
 
     def _fit_all(
@@ -445,8 +442,8 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         # Two groups per process balance the load; every group computes shared stages itself.
         n_parts = math.ceil(2 * jobs / len(splits)) if jobs > 1 else 1
         groups = [
-            [(f"setting-{i}-fold-{f}", (ready[i], split)) for i in part]
-            for part in np.array_split(_by_topics(ready), n_parts)
+            [(f"setting-{i}-fold-{f}", (ready[i], split)) for i in range(part, len(ready), n_parts)]
+            for part in range(n_parts)
             for f, split in enumerate(splits)
         ]
         found = run_fits(
@@ -704,10 +701,3 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         return get_tags(self.estimator)
-
-
-def _by_topics(estimators: list[Any]) -> np.ndarray:
-    """Indices of the estimators, most topics first: the longest fits begin first."""
-    values = [split_estimator(e).model.get_params(deep=False).get("n_topics") for e in estimators]
-    topics = [float(v) if isinstance(v, (int, float)) else 0.0 for v in values]
-    return np.argsort(-np.array(topics), kind="stable")
