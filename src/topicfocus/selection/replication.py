@@ -273,7 +273,7 @@ class Stability:
             stable = [v for v, r in zip(self.top[k], self.returning[k], strict=False) if r >= OFTEN]
             lines.append(
                 f"  topic {k}: cosine {cosine:.2f}; stable top words: "
-                f"{' '.join(names[v] for v in stable) or 'none'}"
+                f"{', '.join(names[v] for v in stable) or 'none'}"
             )
         return printable("\n".join(lines))
 
