@@ -216,6 +216,9 @@ def test_groups_are_never_on_both_sides(reviews):
     )
     model.fit(reviews.counts, reviews.target, groups=groups)
     assert seen == [40] * 4
+    # Nor is a group in the training and the validation part of a fit.
+    alone = FocusedTopicRegressor(2, **QUICK).fit(reviews.counts, reviews.target, groups=groups)
+    np.testing.assert_array_equal(model.predict(reviews.counts), alone.predict(reviews.counts))
     with pytest.raises(ValueError, match="greater than the number of groups"):
         model.set_params(cv=20).fit(reviews.counts, reviews.target, groups=groups)
 

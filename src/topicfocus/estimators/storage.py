@@ -115,7 +115,7 @@ def _check_array(
 def _check_settings(estimator: Any) -> None:
     jobs = getattr(estimator, "n_jobs", None)
     _require(
-        jobs is None or (isinstance(jobs, (int, np.integer)) and abs(jobs) <= _MOST_JOBS),
+        jobs is None or (isinstance(jobs, (int, np.integer)) and -_MOST_JOBS <= jobs <= _MOST_JOBS),
         f"n_jobs must be None or a whole number of at most {_MOST_JOBS}",
     )
     output = vars(estimator).get("_sklearn_output_config", {})

@@ -253,7 +253,7 @@ def fit_both(
     for model in models:
         parts = split_estimator(clone(model))
         fold = count_fold(parts.front, data, split)
-        arrays = accepted(parts.model.fit, fold.train.arrays)
+        arrays = accepted(parts.model.fit, fold.train.for_fit)
         parts.model.fit(fold.train.X, fold.train.y, **arrays)
         scores.append(validation_score(parts.model, fold.test, scorer))
         losses.append(document_losses(parts.model, fold.test).tolist())

@@ -388,7 +388,7 @@ def _fitted(front: Any, model: Any, data: Data) -> tuple[Any, Data, np.ndarray |
         data = replace(data, X=counts)
     names = column_names(front, data.X)
     if not fitted:
-        model = fit_with(clone(model), FitOptions(remainder=False), data.X, data.y, **data.arrays)
+        model = fit_with(clone(model), FitOptions(remainder=False), data.X, data.y, **data.for_fit)
     model.fitted_.corpus(data.X)  # raises an error for another number of words
     return model, data, names
 
@@ -403,6 +403,28 @@ def chosen_inclusion(model: Any) -> float | None:
 # ---- pairs of halves -----------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, eq=False)
+class HalfFit:
+    """A model fitted to a half; its topics in the order of those that they are matched to."""
+
+    model: Any
+    order: np.ndarray
+    cosine: np.ndarray
+
+
+def fit_halves(
+    model: Any, whole: Any, data: Data, options: FitOptions, seed: Any, most: int | None = None
+) -> list[HalfFit]:
+    """Fit a model to two random halves, or to `most` documents of each, and match the topics."""
+    rng = np.random.RandomState(seed)
+    found = []
+    for half in halves(data, is_classifier(model), rng):
+        part = data.rows(half if most is None else np.sort(rng.permutation(half)[:most]))
+        new = fit_with(clone(model), options, part.X, part.y, **part.for_fit)
+        found.append(HalfFit(new, *match_topics(new.components_, whole.components_)))
+    return found
+
+
 def fit_pair(
     number: int,
     shared: dict[Any, Any],
@@ -413,22 +435,17 @@ def fit_pair(
     seed: int,
     inclusion: float | None,
 ) -> Record:
-    """Fit both halves of a pair; words kept, and topics matched to those of the whole model."""
-    split = halves(data, is_classifier(model), np.random.RandomState([seed, number]))
+    """Fit both halves of a pair: words kept, and topics matched to those of the whole model."""
     options = FitOptions(fixed_inclusion=inclusion, remainder=False)
-    parts = [data.rows(half) for half in split]
-    models = [fit_with(clone(model), options, part.X, part.y, **part.arrays) for part in parts]
-    matches = [match_topics(model.components_, whole.components_) for model in models]
-    orders, cosines = zip(*matches, strict=True)
-    matched = list(zip(models, orders, strict=True))
-    first, second = (_unit_rows(model.components_[order]) for model, order in matched)
+    pair = fit_halves(model, whole, data, options, [seed, number])
+    first, second = (_unit_rows(half.model.components_[half.order]) for half in pair)
     return {
-        "kept": np.array([kept_words(model) for model in models]),
-        "cosine": np.array(cosines),
+        "kept": np.array([kept_words(half.model) for half in pair]),
+        "cosine": np.array([half.cosine for half in pair]),
         "between": np.sum(first * second, axis=1),
-        "returning": np.array([_returning(whole, model, order) for model, order in matched]),
-        "difference": np.array([_differences(model)[order] for model, order in matched]),
-        "correlation": _correlation(models, data),
+        "returning": np.array([_returning(whole, half) for half in pair]),
+        "difference": np.array([_differences(half.model)[half.order] for half in pair]),
+        "correlation": _correlation([half.model for half in pair], data),
     }
 
 
@@ -447,10 +464,10 @@ def _unit_rows(topics: np.ndarray) -> np.ndarray:
     return topics / np.maximum(np.linalg.norm(topics, axis=1, keepdims=True), 1e-300)
 
 
-def _returning(whole: Any, model: Any, order: np.ndarray) -> np.ndarray:
+def _returning(whole: Any, half: HalfFit) -> np.ndarray:
     """Whether each top word of a topic is a top word of its match, topics x `TOP`."""
-    out = np.zeros((len(order), TOP))
-    again = top_words(shown_topics(model)[order], TOP)
+    out = np.zeros((len(half.order), TOP))
+    again = top_words(shown_topics(half.model)[half.order], TOP)
     for k, words in enumerate(top_words(shown_topics(whole), TOP)):
         out[k, : len(words)] = np.isin(words, again[k])
     return out

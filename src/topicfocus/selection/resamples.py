@@ -69,6 +69,11 @@ class Data:
         return ~np.all(missing, axis=0)
 
     @property
+    def for_fit(self) -> dict[str, Any]:
+        """The arrays that fits depend on; the validation part of a fit has whole groups, too."""
+        return {**self.arrays, **({} if self.groups is None else {"groups": self.groups})}
+
+    @property
     def for_prediction(self) -> dict[str, Any]:
         """The arrays that predictions depend on."""
         return {name: v for name, v in self.arrays.items() if name != "sample_weight"}

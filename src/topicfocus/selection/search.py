@@ -36,6 +36,7 @@ from topicfocus.selection.resamples import (
     CountedFold,
     Data,
     Split,
+    accepted,
     check_topic_model,
     count_fold,
     make_folds,
@@ -85,7 +86,7 @@ def fit_setting(
     stages = shared.setdefault((counting, screening_key(model)), SharedStages())
     options = FitOptions(low_fidelity=low_fidelity, shared=stages)
     began = time.perf_counter()
-    fit_with(model, options, fold.train.X, fold.train.y, **fold.train.arrays)
+    fit_with(model, options, fold.train.X, fold.train.y, **fold.train.for_fit)
     fitted = time.perf_counter()
     score = validation_score(model, fold.test, scorer)
     scored = time.perf_counter()
@@ -430,7 +431,8 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         if self.refit:
             best = ready_to_fit(estimators[self.best_index_], self.random_state, n_processes=1)
             targets = () if data.y is None else (data.y,)
-            self.best_estimator_ = best.fit(data.X, *targets, **parts.named(data.arrays))
+            arrays = parts.named(accepted(parts.model.fit, data.for_fit))
+            self.best_estimator_ = best.fit(data.X, *targets, **arrays)
         return self
 
     def _fit_all(
