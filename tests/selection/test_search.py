@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
@@ -162,14 +161,6 @@ def test_processes_find_the_same(reviews, found, monkeypatch):
         assert {k: v for k, v in ours.items() if k != "seconds"} == {
             k: v for k, v in theirs.items() if k != "seconds"
         }
-
-
-def test_clone_and_parameters(found):
-    new = clone(found).set_params(estimator__supervision_weight=2.0, rule="best")
-    assert new.estimator.supervision_weight == 2.0 and new.get_params()["rule"] == "best"
-    assert not hasattr(new, "best_index_")
-    with pytest.raises(AttributeError):
-        _ = new.n_features_in_
 
 
 # ---- pipelines -----------------------------------------------------------------------------------
