@@ -59,14 +59,12 @@ class Stability:
         Fraction of the halves that keep each word; 1 for all words of a model that drops none.
     kept : array of bool (words,)
         Words that the model itself keeps.
-    mean_kept : float
-        q, the mean number of words that a half keeps.
     index : float
         Nogueira's index over all halves. Halves of different pairs overlap by half, so it is higher
         than for independent samples.
-    disjoint_index, disjoint_jaccard : float
-        Nogueira's and Jaccard's index of the two halves of a pair, which have no document in
-        common; means over pairs. They estimate the overlap of two samples of half the size.
+    disjoint_jaccard : float
+        Jaccard's index of the two halves of a pair, which have no document in common; mean over
+        pairs. It estimates the overlap of two samples of half the size.
     topic_cosine : array (topics,)
         Mean cosine of each topic with the topic matched to it in a half.
     topic_between : array (topics,)
@@ -103,9 +101,7 @@ class Stability:
     n_resamples: int
     frequency: np.ndarray
     kept: np.ndarray
-    mean_kept: float
     index: float
-    disjoint_index: float
     disjoint_jaccard: float
     topic_cosine: np.ndarray
     topic_between: np.ndarray
@@ -216,9 +212,7 @@ class Stability:
             "failed": list(self.failed),
             "often": OFTEN,
             "same_topic": SAME_TOPIC,
-            "mean_kept": self.mean_kept,
             "nogueira": _number(self.index),
-            "disjoint_nogueira": _number(self.disjoint_index),
             "disjoint_jaccard": self.disjoint_jaccard,
             "prediction_correlation": _number(self.correlation),
             "stable_words": len(self.stable_words()),
@@ -509,9 +503,7 @@ def _summary(model: Any, data: Data, records: list[Record], words: np.ndarray | 
         n_resamples=len(good),
         frequency=by_half.mean(axis=0),
         kept=kept_words(model),
-        mean_kept=float(by_half.sum(axis=1).mean()),
         index=nogueira_index(by_half),
-        disjoint_index=float(np.mean([nogueira_index(pair) for pair in kept])),
         disjoint_jaccard=float(np.mean([mean_jaccard(pair) for pair in kept])),
         topic_cosine=cosine.mean(axis=(0, 1)),
         topic_between=np.mean([r["between"] for r in good], axis=0),
