@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 
@@ -304,6 +305,8 @@ def test_all_settings_fail(reviews):
     [
         ({"param_grid": {"topics": [2]}}, "Invalid parameter 'topics'"),
         ({"param_grid": {"n_topics": []}}, "n_topics"),
+        ({"estimator": "focused"}, "an estimator is needed, not str"),
+        ({"estimator": Ridge()}, "TopicSearchCV needs a topic model, not Ridge"),
         ({"cv": 1}, "n_splits=2 or more"),
         ({"cv": 200}, "greater than the number of samples"),
         ({"rule": "largest"}, "rule must be one of"),

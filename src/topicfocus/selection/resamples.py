@@ -142,6 +142,8 @@ def check_topic_model(model: Any, user: str) -> None:
 
 def split_estimator(estimator: Any) -> Parts:
     """The model, and the steps that count words for it."""
+    if not hasattr(estimator, "fit"):
+        raise TypeError(f"an estimator is needed, not {type(estimator).__name__}.")
     if not isinstance(estimator, Pipeline):
         return Parts(None, estimator)
     name, model = estimator.steps[-1]

@@ -415,6 +415,8 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         check_flag("exact", self.exact)
         check_flag("refit", self.refit)
         n_threads(self.n_jobs)
+        parts = split_estimator(self.estimator)
+        check_topic_model(parts.model, "TopicSearchCV")
         if y is None and get_tags(self.estimator).target_tags.required:
             raise ValueError("requires y to be passed, but the target y is None.")
         self.scorer_ = read_scoring(self.scoring)
@@ -422,8 +424,6 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         if not settings:
             raise ValueError("param_grid has no setting: give at least one value per parameter.")
         estimators = [with_setting(self.estimator, setting) for setting in settings]
-        parts = split_estimator(self.estimator)
-        check_topic_model(parts.model, "TopicSearchCV")
         data = read_data(X, y, groups, {"sample_weight": sample_weight, **arrays}, parts.name)
         splits = make_folds(data, self.cv, is_classifier(parts.model), self.random_state)
         records = self._fit_all(data, splits, estimators)
