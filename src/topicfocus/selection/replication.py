@@ -21,6 +21,7 @@ from topicfocus.estimators.effects import training_effects
 from topicfocus.estimators.training import FitOptions, fit_with
 from topicfocus.estimators.words import reciprocal_ranks, topic_scores
 from topicfocus.metrics.topics import match_topics, top_words
+from topicfocus.persistence import plain
 from topicfocus.selection.resamples import (
     Data,
     check_topic_model,
@@ -206,40 +207,41 @@ class Stability:
         """
         names = self._names(vocabulary)
         shown = np.flatnonzero(self.kept | (self.frequency > 0))
-        order = shown[np.argsort(-self.frequency[shown], kind="stable")]
-        return {
+        found: dict[str, Any] = {
             "resamples": self.n_resamples,
-            "failed": list(self.failed),
+            "failed": self.failed,
             "often": OFTEN,
             "same_topic": SAME_TOPIC,
-            "nogueira": _number(self.index),
+            "nogueira": self.index,
             "disjoint_jaccard": self.disjoint_jaccard,
-            "prediction_correlation": _number(self.correlation),
+            "prediction_correlation": self.correlation,
             "stable_words": len(self.stable_words()),
             "words": [
                 {
                     "word": names[v],
-                    "column": int(v),
-                    "frequency": float(self.frequency[v]),
-                    "kept": bool(self.kept[v]),
+                    "column": v,
+                    "frequency": self.frequency[v],
+                    "kept": self.kept[v],
                 }
-                for v in order
+                for v in shown[np.argsort(-self.frequency[shown], kind="stable")]
             ],
             "substitutes": self.substitutes(vocabulary=vocabulary),
             "topics": [self._topic(k, names) for k in range(len(self.topic_cosine))],
         }
+        found = plain(found)
+        return found
 
     def _topic(self, k: int, names: Sequence[str]) -> dict[str, Any]:
         return {
             "topic": k,
-            "cosine": float(self.topic_cosine[k]),
-            "between": float(self.topic_between[k]),
-            "same": bool(self.topic_cosine[k] >= SAME_TOPIC),
+            "cosine": self.topic_cosine[k],
+            "between": self.topic_between[k],
+            "same": self.topic_cosine[k] >= SAME_TOPIC,
             # One number if there is one predictor.
-            "difference": np.squeeze(self.difference[k]).tolist(),
-            "spread": np.squeeze(self.difference_spread[k]).tolist(),
+            "difference": np.squeeze(self.difference[k]),
+            "spread": np.squeeze(self.difference_spread[k]),
             "words": [
-                {"word": names[v], "returns": float(often)}
+                {"word": names[v], "returns": often}
                 for v, often in zip(self.top[k], self.returning[k], strict=False)
             ],
         }
@@ -270,10 +272,6 @@ class Stability:
                 f"{', '.join(names[v] for v in stable) or 'none'}"
             )
         return printable("\n".join(lines))
-
-
-def _number(value: Any) -> float | None:
-    return float(value) if math.isfinite(value) else None
 
 
 # ---- the function --------------------------------------------------------------------------------

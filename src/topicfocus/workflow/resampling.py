@@ -132,7 +132,7 @@ def check_stability(training: Documents, model: Any, config: FitConfig) -> dict[
     except ValueError as error:
         warnings.warn(f"no {setting('stability')}: {error}", stacklevel=2)
         return None
-    return plain(found.to_dict(training.words.tolist()))
+    return found.to_dict(training.words.tolist())
 
 
 #: Training documents below which samples say little; the smallest and the largest sample of the
