@@ -328,6 +328,7 @@ def test_any_value_of_any_field_is_refused_or_harmless(kind):
             again = topicfocus.load(io.BytesIO(with_field(content, i, value)))
         except ModelFileError as error:
             assert str(error).isprintable() and len(str(error)) < 600
+            assert "NoneType" not in str(error)
             continue
         with contextlib.suppress(ValueError, TypeError):
             method = getattr(again, "predict_proba", again.predict)
