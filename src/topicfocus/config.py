@@ -499,8 +499,8 @@ class _Fitting(ReadOptions, CountOptions):
     baseline
         Compare with a regression on all words and pairs of words.
     stability
-        Also fit to N pairs of random halves of the documents, such as 50, and report which words,
-        topics and effects replicate; by default none.
+        Also fit to N pairs of random halves of the documents, such as 50, and report which words
+        and topics replicate; by default none.
     seed
         Random seed.
     class_weight

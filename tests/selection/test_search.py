@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.pipeline import make_pipeline
 
@@ -164,14 +164,6 @@ def test_processes_find_the_same(reviews, found, monkeypatch):
         }
 
 
-def test_clone_and_parameters(found):
-    new = clone(found).set_params(estimator__supervision_weight=2.0, rule="best")
-    assert new.estimator.supervision_weight == 2.0 and new.get_params()["rule"] == "best"
-    assert not hasattr(new, "best_index_")
-    with pytest.raises(AttributeError):
-        _ = new.n_features_in_
-
-
 # ---- pipelines -----------------------------------------------------------------------------------
 
 
@@ -216,6 +208,9 @@ def test_groups_are_never_on_both_sides(reviews):
     )
     model.fit(reviews.counts, reviews.target, groups=groups)
     assert seen == [40] * 4
+    # Nor is a group in the training and the validation part of a fit.
+    alone = FocusedTopicRegressor(2, **QUICK).fit(reviews.counts, reviews.target, groups=groups)
+    np.testing.assert_array_equal(model.predict(reviews.counts), alone.predict(reviews.counts))
     with pytest.raises(ValueError, match="greater than the number of groups"):
         model.set_params(cv=20).fit(reviews.counts, reviews.target, groups=groups)
 
@@ -310,6 +305,8 @@ def test_all_settings_fail(reviews):
     [
         ({"param_grid": {"topics": [2]}}, "Invalid parameter 'topics'"),
         ({"param_grid": {"n_topics": []}}, "n_topics"),
+        ({"estimator": "focused"}, "an estimator is needed, not str"),
+        ({"estimator": Ridge()}, "TopicSearchCV needs a topic model, not Ridge"),
         ({"cv": 1}, "n_splits=2 or more"),
         ({"cv": 200}, "greater than the number of samples"),
         ({"rule": "largest"}, "rule must be one of"),

@@ -202,11 +202,9 @@ def show_stability(console: Any, found: dict[str, Any]) -> None:
     often = found["often"]
     for topic in found["topics"]:
         same = "replicates" if topic["same"] else "does not replicate"
-        interval = _interval(topic)
-        effect = f", {found['level']:.0%} interval of the difference {interval}" if interval else ""
         always = [w["word"] for w in topic["words"] if w["returns"] >= often]
         rarely = [w["word"] for w in topic["words"] if w["returns"] < 0.5]
-        line = f"Topic {topic['topic']} {same} (mean cosine {topic['cosine']:.2f}{effect})"
+        line = f"Topic {topic['topic']} {same} (mean cosine {topic['cosine']:.2f}{_spread(topic)})"
         _lines(console, [line], style="bold")
         words = f"top words in {often:.0%} of the halves: {', '.join(always) or 'none'}"
         if rarely:
@@ -217,13 +215,8 @@ def show_stability(console: Any, found: dict[str, Any]) -> None:
 
 def _stable_words(found: dict[str, Any]) -> list[str]:
     n, often = found["stable_words"], found["often"]
-    false = min(found["false_words"], n)
-    bound = f"at most {false:.1f} of these are expected to be"
-    if false >= n:
-        bound = "the halves are too few or too different to bound how many of these are"
     lines = [
-        f"{n} words are kept in {often:.0%} of the halves; {bound} words that a half keeps no more "
-        "often than one drawn at random.",
+        f"{n} words are kept in {often:.0%} of the halves.",
         f"Two halves without a common document share {found['disjoint_jaccard']:.0%} of their words"
         f" (Jaccard; Nogueira's index over all halves {_number(found['nogueira'])}); their "
         f"predictions correlate by {_number(found['prediction_correlation'])}.",
@@ -243,13 +236,16 @@ def _stable_words(found: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _interval(topic: dict[str, Any]) -> str:
+def _spread(topic: dict[str, Any]) -> str:
     """Of one linear predictor; those of several classes are in metrics.json."""
-    low, high = topic["low"], topic["high"]
-    if isinstance(low, list) or low is None:
+    mean, spread = topic["difference"], topic["spread"]
+    if isinstance(mean, list):
         return ""
-    number = sentences.same_decimals([low, high])
-    return f"{sentences.signed(number(low))} to {sentences.signed(number(high))}"
+    number = sentences.same_decimals([mean, spread])
+    return (
+        f"; difference in halves {sentences.signed(number(mean))}, "
+        f"standard deviation {number(spread)}"
+    )
 
 
 def _number(value: float | None) -> str:

@@ -113,8 +113,11 @@ def _check_array(
 
 
 def _check_settings(estimator: Any) -> None:
-    jobs = getattr(estimator, "n_jobs", None) or 1
-    _require(abs(jobs) <= _MOST_JOBS, f"n_jobs must be at most {_MOST_JOBS}")
+    jobs = getattr(estimator, "n_jobs", None)
+    _require(
+        jobs is None or (isinstance(jobs, (int, np.integer)) and -_MOST_JOBS <= jobs <= _MOST_JOBS),
+        f"n_jobs must be None or a whole number of at most {_MOST_JOBS}",
+    )
     output = vars(estimator).get("_sklearn_output_config", {})
     _require(isinstance(output, dict), "set_output must have been given a container")
 
@@ -246,6 +249,7 @@ def check_vectoriser(vectoriser: CountVectorizer | TokenCounter) -> None:
     """Check that each word has a column, that no files are read, and the length of n-grams."""
     check_is_fitted(vectoriser, "vocabulary_")
     _check_settings(vectoriser)
+    _require(np.dtype(vectoriser.dtype).kind in "iuf", "dtype must be a type of numbers")
     for name in ("vocabulary_", "remainder_vocabulary_"):
         items = getattr(vectoriser, name, {"": 0}).items()
         words, columns = zip(*items, strict=True)

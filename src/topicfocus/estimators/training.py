@@ -48,10 +48,8 @@ class FitOptions:
 
 
 def fit_with(model: Any, options: FitOptions, X: Any, y: Any = None, **arrays: Any) -> Any:
-    """Fit with options that are not parameters of the model, which other packages do not have."""
-    if hasattr(model, "_fit"):
-        return model._fit(X, y, options, **arrays)
-    return model.fit(X, y, **arrays)
+    """Fit a topic model with options that are not its parameters."""
+    return model._fit(X, y, options, **arrays)
 
 
 def no_progress(

@@ -323,17 +323,15 @@ def read_stability(given: Any, vocabulary: Sequence[str] = ()) -> dict[str, Any]
     for topic in given["topics"]:
         # Top words that return in nearly all halves.
         words = [w["word"] for w in topic["words"] if w["returns"] >= given["often"]]
-        found = {name: topic[name] for name in ("same", "cosine", "low", "high")}
+        found = {name: topic[name] for name in ("same", "cosine", "difference", "spread")}
         topics.append(found | {"returning": words})
     return {
-        "level": given["level"],
         "topics": topics,
         "whole": {
             "pairs of halves": given["resamples"],
             "Nogueira's index": given["nogueira"],
             "Jaccard of disjoint halves": given["disjoint_jaccard"],
             "words kept in 90% of halves": given["stable_words"],
-            "expected false among these, at most": given["false_words"],
             "correlation of predictions of two halves": given["prediction_correlation"],
         },
         "words": _word_stability(given, vocabulary),

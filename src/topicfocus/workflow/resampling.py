@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 
 from topicfocus.config import (
     SELECTING,
@@ -21,12 +21,11 @@ from topicfocus.config import (
     is_classes,
     setting,
 )
-from topicfocus.estimators.training import FitOptions, fit_with
-from topicfocus.metrics.topics import match_topics
+from topicfocus.estimators.training import FitOptions
 from topicfocus.persistence import plain
 from topicfocus.selection import TopicSearchCV, stability
-from topicfocus.selection.replication import SAME_TOPIC, chosen_inclusion
-from topicfocus.selection.resamples import halves, read_data
+from topicfocus.selection.replication import SAME_TOPIC, chosen_inclusion, fit_halves
+from topicfocus.selection.resamples import read_data
 from topicfocus.workflow.estimator import make_estimator
 from topicfocus.workflow.read import Documents
 
@@ -133,7 +132,7 @@ def check_stability(training: Documents, model: Any, config: FitConfig) -> dict[
     except ValueError as error:
         warnings.warn(f"no {setting('stability')}: {error}", stacklevel=2)
         return None
-    return plain(found.to_dict(training.words.tolist()))
+    return found.to_dict(training.words.tolist())
 
 
 #: Training documents below which samples say little; the smallest and the largest sample of the
@@ -165,31 +164,17 @@ def quick_check(
     if config.model != "focused" or not training.in_memory:
         return {"documents": 0, "topics": []}
     size = min(n_docs // 2, max(_LEAST, n_docs // 4), _MOST)
-    try:
-        cosines = np.array(_cosines_in_samples(training, model, config, size))
-    except ValueError:  # a sample lacks what a fit needs
-        return {"documents": 0, "topics": []}
-    again = cosines.min(axis=0) >= SAME_TOPIC
-    topics = [number for number, k in enumerate(components, start=1) if again[k]]
-    return {"documents": size, "topics": topics}
-
-
-def _cosines_in_samples(
-    training: Documents, model: Any, config: FitConfig, size: int
-) -> list[np.ndarray]:
-    """The cosine of each topic of the model with the matched topic of each sample."""
     arguments = training.columns.for_fit()
     groups = arguments.pop("groups", None)
     data = read_data(training.counts, training.y, groups, arguments, None)
-    rng = np.random.default_rng(config.seed)
     options = FitOptions(low_fidelity=True, fixed_inclusion=chosen_inclusion(model))
-    cosines = []
-    for half in halves(data, is_classifier(model), rng):
-        part = data.rows(np.sort(rng.permutation(half)[:size]))
-        more = {} if part.groups is None else {"groups": part.groups}
-        other = clone(model).set_params(n_jobs=config.jobs, remainder=False)
+    other = clone(model).set_params(n_jobs=config.jobs, remainder=False)
+    try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            fit_with(other, options, part.X, part.y, **part.arrays, **more)
-        cosines.append(match_topics(other.components_, model.components_)[1])
-    return cosines
+            pair = fit_halves(other, model, data, options, config.seed, most=size)
+    except ValueError:  # a sample lacks what a fit needs
+        return {"documents": 0, "topics": []}
+    again = np.min([half.cosine for half in pair], axis=0) >= SAME_TOPIC
+    topics = [number for number, k in enumerate(components, start=1) if again[k]]
+    return {"documents": size, "topics": topics}

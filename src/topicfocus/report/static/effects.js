@@ -124,8 +124,8 @@ function backText(model, k) {
 function stabilityText(model, k) {
   const found = model.data.stability;
   if (!found) return "";
-  const { returning, low, high } = found.topics[k];
-  const difference = typeof low === "number" ? ` Its difference, estimated in the halves that did not find it: ${format(low)} to ${format(high)} (${percent(found.level)} interval).` : "";
+  const { returning, difference: mean, spread } = found.topics[k];
+  const difference = typeof mean === "number" ? ` Its predicted difference in halves: mean ${format(mean)}, standard deviation ${format(spread)}.` : "";
   return ` It ${backText(model, k)}. Top words that replicate in nearly all halves: ${returning.join(", ") || "none"}.${difference}`;
 }
 
