@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topicfocus.kernels.compile import helper, inlined, kernel
+from topicfocus.kernels.compile import borrowed, helper, inlined, kernel
 from topicfocus.kernels.words import (
     HASH_FACTOR,
     HASH_MASK,
@@ -258,6 +258,8 @@ def _tokenize(
 ):  # fmt: skip
     """Go on where ``progress`` says; whether all is done, or there is no room for a new word."""
     d, i, first, n, ended = progress
+    data, fold, letters = borrowed(data), borrowed(fold), borrowed(letters)
+    apostrophes, joiners, elisions = borrowed(apostrophes), borrowed(joiners), borrowed(elisions)
     done = True
     while d < len(lengths):
         if i < 0:
