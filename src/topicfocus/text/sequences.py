@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicfocus.kernels import tokens
-from topicfocus.kernels.grams import frequencies, make_grams
 from topicfocus.kernels.threads import map_in_order
 from topicfocus.kernels.tokens import BREAK, Sequences
 from topicfocus.kernels.words import Words, add_words, copy_words, empty_words
@@ -56,6 +55,17 @@ def join(documents: list[bytes]) -> Texts:
     offsets = np.zeros(len(documents) + 1, dtype=np.int64)
     np.cumsum(np.fromiter(map(len, documents), np.int64, len(documents)), out=offsets[1:])
     return Texts(np.frombuffer(b"".join(documents), dtype=np.uint8), offsets)
+
+
+def _concatenated(several: list[Texts]) -> Texts:
+    """The documents of several chunks as one."""
+    if len(several) == 1:
+        return several[0]
+    data = np.concatenate([texts.data for texts in several])
+    data.flags.writeable = False
+    starts = np.cumsum([0, *(len(texts.data) for texts in several)])
+    offsets = [texts.offsets[:-1] + start for texts, start in zip(several, starts, strict=False)]
+    return Texts(data, np.concatenate([*offsets, starts[-1:]]))
 
 
 #: Splits a chunk: (table of words, sequences). It adds new words to the table if the flag is set.
@@ -150,8 +160,7 @@ class TokenizedTexts:
         """With the frequencies of the words in the documents of `rows`."""
         n = int(self.words.sizes[0])
         in_docs, often = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-        words, every = make_grams(n, np.zeros(0, np.int64)), np.ones(n, dtype=bool)
-        for a, b in self.each(lambda part, _: frequencies(part, (1, 1), words, every, False)):
+        for a, b in self.each(lambda part, _: tokens.frequencies(part, n)):
             in_docs += a
             often += b
         return replace(self, document_frequency=in_docs, frequency=often)
@@ -239,25 +248,29 @@ def text_chunks(
         If ``documents`` is one string; if a document is missing or cannot be decoded. The message
         names its row.
     """
-    pending: list[bytes] = []
+    pending: list[Texts] = []
     size = row = 0
     for part in _parts(documents):
-        try:
-            encoded = list(map(str.encode, part))
-        except (TypeError, UnicodeEncodeError):  # bytes, a surrogate, something missing
-            encoded = [_encode(d, row + i, encoding, decode_error) for i, d in enumerate(part)]
-        pending += encoded
-        row += len(encoded)
-        size += sum(map(len, encoded))
+        if hasattr(part, "__arrow_array__"):
+            texts = _from_arrow(part.__arrow_array__())
+        else:
+            try:
+                texts = join(list(map(str.encode, part)))
+            except (TypeError, UnicodeEncodeError):  # bytes, a surrogate, something missing
+                each = enumerate(part, start=row)
+                texts = join([_encode(d, i, encoding, decode_error) for i, d in each])
+        pending.append(texts)
+        row += len(texts)
+        size += len(texts.data)
         if size >= CHUNK_BYTES:
-            yield join(pending)
+            yield _concatenated(pending)
             pending, size = [], 0
     if pending:
-        yield join(pending)
+        yield _concatenated(pending)
 
 
-def _parts(documents: Any) -> Iterator[list[Any]]:
-    """Lists of some documents each, from documents or from blocks of them."""
+def _parts(documents: Any) -> Iterator[Any]:
+    """Some documents at a time, from documents or from blocks of them."""
     if isinstance(documents, (str, bytes)):
         raise ValueError(
             "Iterable over raw text documents expected, string object received. "
@@ -301,9 +314,11 @@ def _is_column(thing: Any) -> bool:
     return hasattr(thing, "to_numpy") or hasattr(thing, "__arrow_c_stream__")
 
 
-def _slices(block: Any) -> Iterator[list[Any]]:
-    """A block as lists of Python strings; an Arrow column is converted slice by slice."""
-    if not hasattr(block, "to_pylist"):
+def _slices(block: Any) -> Iterator[Any]:
+    """A block as lists of Python strings, or as strings of pandas where Arrow holds them."""
+    block = getattr(block, "array", block)  # of a series of pandas
+    in_arrow = getattr(getattr(block, "dtype", None), "storage", None) == "pyarrow"
+    if not hasattr(block, "to_pylist") and not (in_arrow and not block.isna().any()):
         names = ("tolist", "to_list")  # of NumPy and pandas, and of polars
         convert = next((getattr(block, name) for name in names if hasattr(block, name)), None)
         block = block if convert is None else convert()
@@ -316,6 +331,17 @@ def _slices(block: Any) -> Iterator[list[Any]]:
                 f"one of the {len(part)} documents from {start} on is not valid UTF-8: "
                 f"{error.reason}. Decode the column with its own encoding first."
             ) from None
+
+
+def _from_arrow(column: Any) -> Texts:
+    """Strings of Arrow where they are; none is missing."""
+    import pyarrow as pa
+
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    array = array.cast(pa.large_string())
+    _, ends, data = array.buffers()
+    ends = np.frombuffer(ends, np.int64, len(array) + 1, 8 * array.offset)
+    return Texts(np.frombuffer(data, np.uint8)[ends[0] : ends[-1]], ends - ends[0])
 
 
 def _encode(document: Any, row: int, encoding: str, decode_error: str) -> bytes:
@@ -427,7 +453,8 @@ def _encoded(words: Iterable[str]) -> Texts:
 def _without_special(texts: Texts) -> Texts:
     """The chunk, with documents that have one of the characters `SPECIAL` in lower case."""
     data = texts.data.tobytes()
-    if not any(special in data for special in _SPECIAL):
+    # One byte is found much faster than two, and most texts lack it.
+    if not any(special[:1] in data and special in data for special in _SPECIAL):
         return texts
     documents = [texts[d] for d in range(len(texts))]
     for d, document in enumerate(documents):

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.extensions import ExtensionArray
 
 from topicfocus.text import files, formats
 from topicfocus.text.errors import ReadError, shown
@@ -316,6 +317,8 @@ def _texts(
     values: Sequence[Any], name: str, request: Request, wrong: dict[int, str]
 ) -> list[str | None]:
     """A column as texts, None where a value is missing; what is wrong goes to `wrong`."""
+    if isinstance(values, ExtensionArray):  # strings of pandas
+        return values
     found = list(values)
     with suppress(TypeError, UnicodeEncodeError):  # nearly always, they are texts without errors
         if all(map(str.isascii, found)) or "".join(found).encode():
