@@ -429,9 +429,9 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         return bool(self.remainder) and self.separator is None and self.tokenizer is None
 
     def _check_any(self, texts: TokenizedTexts) -> None:
-        roles = self.term_rule.roles
-        ids = np.arange(len(texts.frequency))
-        if not len(ids) or (roles is not None and not any(map(roles.begins, texts.names(ids)))):
+        roles, n = self.term_rule.roles, len(texts.frequency)
+        some = (np.arange(i, min(i + 1000, n)) for i in range(0, n, 1000))
+        if not any(roles is None or any(map(roles.begins, texts.names(ids))) for ids in some):
             raise ValueError(
                 f"empty vocabulary; the {texts.n_docs} documents hold no "
                 f"{'codes' if self.separator is not None else 'words'}, or only stop words"

@@ -26,6 +26,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from pandas.api.types import is_string_dtype
 from pandas.errors import EmptyDataError, ParserError, ParserWarning
@@ -94,7 +95,7 @@ class BadRows:
 #: Tuples of a row number and the values of the requested columns.
 Rows = Iterator[tuple[Any, ...]]
 #: The numbers of some rows, and a sequence of values for each of the requested columns.
-Batch = tuple[Sequence[int], Sequence[Sequence[Any]]]
+Batch = tuple[Any, Sequence[Any]]
 Reader = Callable[[BadRows], Iterator[Batch]]
 
 
@@ -213,7 +214,7 @@ def _csv_batches(
     for columns in _complete_rows(place, request, delimiter, n, places):
         if columns is None:  # the reader of Python decides from here on
             break
-        rows: Sequence[int] = range(first, first + len(columns[0]))
+        rows = np.arange(first, first + len(columns[0]))
         first += len(rows)
         yield rows, columns
     else:
@@ -222,12 +223,16 @@ def _csv_batches(
         reader = _csv_reader(stream, delimiter)
         _header(reader)
         for found in _batches(islice(reader, first - 1, None), places[0], request.block_rows):
-            rows = range(first, first + len(found))
+            good = [
+                (row, fields)
+                for row, fields in enumerate(found, start=first)
+                if _is_usable(fields, row, n, path, bad)
+            ]
             first += len(found)
-            good = [row for row in rows if _is_usable(found[row - rows[0]], row, n, path, bad)]
             if good:
-                columns = list(zip(*(found[row - rows[0]] for row in good), strict=True))
-                yield good, [columns[i] for i in places]
+                kept, found = zip(*good, strict=True)
+                columns = list(zip(*found, strict=True))
+                yield kept, [columns[i] for i in places]
 
 
 def _complete_rows(
@@ -429,7 +434,7 @@ def _frame_columns(frame: pd.DataFrame, request: Request, bad: BadRows) -> Itera
     places = {str(name): i for i, name in enumerate(frame.columns)}
     columns = [frame.iloc[:, places[name]].astype(object) for name in request.names]
     values = [column.where(column.notna(), None).tolist() for column in columns]
-    yield range(1, len(frame) + 1), values
+    yield np.arange(1, len(frame) + 1), values
 
 
 # ---- Parquet -------------------------------------------------------------------------------------
@@ -448,7 +453,7 @@ def _parquet_batches(path: str, request: Request, bad: BadRows) -> Iterator[Batc
         size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
         most = min(_rows_of_batch(about.num_rows, size), request.block_rows)
         for rows in file.iter_batches(most, columns=request.names):
-            yield range(row, row + len(rows)), [rows[name].to_pylist() for name in request.names]
+            yield np.arange(row, row + len(rows)), [rows[name].to_pylist() for name in request.names]
             row += len(rows)
 
 

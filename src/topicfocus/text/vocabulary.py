@@ -86,9 +86,7 @@ def choose_terms(texts: TokenizedTexts, rule: TermRule, y: Any = None) -> list[s
         if not len(order):  # words only, which are counted already
             in_docs, often = texts.document_frequency[used], texts.frequency[used]
         else:
-            in_docs, often = _frequencies(
-                texts, renamed, grams, spans, found, rule.every
-            )
+            in_docs, often = _frequencies(texts, renamed, grams, spans, found, rule.every)
         kept = found & (in_docs > 0) & (in_docs >= least) & (in_docs <= most)
         _limit_features(kept, often, names, grams, rule.max_features)
         # A phrase that is not kept must not consume words: count again without it.
