@@ -230,9 +230,8 @@ def _csv_batches(
             ]
             first += len(found)
             if good:
-                kept, found = zip(*good, strict=True)
-                columns = list(zip(*found, strict=True))
-                yield kept, [columns[i] for i in places]
+                columns = list(zip(*(fields for _, fields in good), strict=True))
+                yield [row for row, _ in good], [columns[i] for i in places]
 
 
 def _complete_rows(
@@ -453,7 +452,8 @@ def _parquet_batches(path: str, request: Request, bad: BadRows) -> Iterator[Batc
         size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
         most = min(_rows_of_batch(about.num_rows, size), request.block_rows)
         for rows in file.iter_batches(most, columns=request.names):
-            yield np.arange(row, row + len(rows)), [rows[name].to_pylist() for name in request.names]
+            columns = [rows[name].to_pylist() for name in request.names]
+            yield np.arange(row, row + len(rows)), columns
             row += len(rows)
 
 

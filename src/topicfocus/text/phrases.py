@@ -96,7 +96,6 @@ class Candidates:
                 out[here, : order - 1] = out[parents[here] - n_words, : order - 1]
         return out
 
-
     def inner(self, words: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The first two and the last two words of each n-gram of three, as n-grams; -1 if none."""
         keys, long = self.grams.keys, self.order == 3

@@ -177,14 +177,6 @@ class TokenizedTexts:
         return renamed
 
 
-class TextsElsewhere(TokenizedTexts):
-    """Tokenized texts that are counted elsewhere (`distributed.DaskTexts`)."""
-
-    def count(self, counter: Any) -> Any:
-        """Counts of the terms of a `TokenCounter`."""
-        raise NotImplementedError
-
-
 class Parts:
     """Word ids of one chunk after the other, in memory or in a temporary file.
 
@@ -226,27 +218,22 @@ class Parts:
 # ---- chunks of texts -----------------------------------------------------------------------------
 
 
-def text_chunks(
-    documents: Any, *, encoding: str = "utf-8", decode_error: str = "strict"
-) -> Iterator[Texts]:
+def text_chunks(documents: Any) -> Iterator[Texts]:
     """Cut documents into chunks.
 
     Parameters
     ----------
     documents : iterable
-        Strings or bytes; or an iterator of blocks of them, which may be sequences, Arrow arrays,
+        Strings; or an iterator of blocks of them, which may be sequences, Arrow arrays,
         series, or objects with an attribute ``texts`` as `read_table` yields them. It is read once,
         no further ahead than needed.
-    encoding, decode_error : str
-        How bytes are decoded.
 
     Raises
     ------
     TypeError
-        If a document is neither string nor bytes.
+        If a document is not a string.
     ValueError
-        If ``documents`` is one string; if a document is missing or cannot be decoded. The message
-        names its row.
+        If ``documents`` is one string, or a document is missing. The message names its row.
     """
     pending: list[Texts] = []
     size = row = 0
@@ -256,9 +243,8 @@ def text_chunks(
         else:
             try:
                 texts = join(list(map(str.encode, part)))
-            except (TypeError, UnicodeEncodeError):  # bytes, a surrogate, something missing
-                each = enumerate(part, start=row)
-                texts = join([_encode(d, i, encoding, decode_error) for i, d in each])
+            except (TypeError, UnicodeEncodeError):  # something missing, a surrogate
+                texts = join([_encode(d, row + i) for i, d in enumerate(part)])
         pending.append(texts)
         row += len(texts)
         size += len(texts.data)
@@ -344,15 +330,7 @@ def _from_arrow(column: Any) -> Texts:
     return Texts(np.frombuffer(data, np.uint8)[ends[0] : ends[-1]], ends - ends[0])
 
 
-def _encode(document: Any, row: int, encoding: str, decode_error: str) -> bytes:
-    if isinstance(document, bytes):
-        try:
-            document = document.decode(encoding, decode_error)
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"document {row} is not {encoding}: {error.reason} at byte {error.start}. Give the "
-                'right encoding, for example encoding="latin-1", or decode_error="replace".'
-            ) from None
+def _encode(document: Any, row: int) -> bytes:
     if isinstance(document, str):
         return document.encode("utf-8", "surrogatepass")
     kind = type(document).__name__
@@ -363,7 +341,7 @@ def _encode(document: Any, row: int, encoding: str, decode_error: str) -> bytes:
         )
     raise TypeError(
         f"document {row} is {kind} ({document!r:.40}), not text. Documents must be strings; turn "
-        "other values into strings first."
+        "other values into strings first, bytes by bytes.decode."
     )
 
 
