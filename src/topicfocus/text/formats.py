@@ -46,7 +46,7 @@ _LONGEST_FIELD = 2**31 - 1
 #: Characters of text after which a batch of rows is complete. Larger batches do not fit into a
 #: core's cache and take longer.
 BATCH_CHARACTERS = 1 << 18
-#: Rows that are converted at a time, and at most by pandas and Arrow.
+#: Rows that are converted at a time, and at most by pandas.
 _FEW_ROWS, _MOST_ROWS = 100, 5000
 _TEXT_FILES = (".txt", ".text")
 
@@ -442,19 +442,16 @@ def _frame_columns(frame: pd.DataFrame, request: Request, bad: BadRows) -> Itera
 def open_parquet(place: str, path: str, request: Request) -> Reader:
     with _parquet_errors(path), _parquet_file(path) as file:
         check_columns(request, file.schema_arrow.names, path)
-    return partial(_parquet_batches, path, request)
+    return partial(_by_columns, request, partial(_parquet_rows, path, request))
 
 
-def _parquet_batches(path: str, request: Request, bad: BadRows) -> Iterator[Batch]:
+def _parquet_rows(path: str, request: Request, bad: BadRows) -> Rows:
     row = 1
     with _parquet_errors(path), _parquet_file(path) as file:
-        about = file.metadata
-        size = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
-        most = min(_rows_of_batch(about.num_rows, size), request.block_rows)
-        for rows in file.iter_batches(most, columns=request.names):
-            columns = [rows[name].to_pylist() for name in request.names]
-            yield np.arange(row, row + len(rows)), columns
-            row += len(rows)
+        for batch in file.iter_batches(_FEW_ROWS, columns=request.names):
+            columns = [batch[name].to_pylist() for name in request.names]
+            yield from zip(range(row, row + len(batch)), *columns, strict=True)
+            row += len(batch)
 
 
 def _parquet_file(path: str) -> Any:

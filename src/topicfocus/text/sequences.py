@@ -52,20 +52,17 @@ class Texts:
 
 def join(documents: list[bytes]) -> Texts:
     """Encoded documents as one buffer."""
-    offsets = np.zeros(len(documents) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, documents), np.int64, len(documents)), out=offsets[1:])
-    return Texts(np.frombuffer(b"".join(documents), dtype=np.uint8), offsets)
+    return _chunk(documents, [_sizes(documents)])
 
 
-def _concatenated(several: list[Texts]) -> Texts:
-    """The documents of several chunks as one."""
-    if len(several) == 1:
-        return several[0]
-    data = np.concatenate([texts.data for texts in several])
-    data.flags.writeable = False
-    starts = np.cumsum([0, *(len(texts.data) for texts in several)])
-    offsets = [texts.offsets[:-1] + start for texts, start in zip(several, starts, strict=False)]
-    return Texts(data, np.concatenate([*offsets, starts[-1:]]))
+def _sizes(documents: list[bytes]) -> NDArray[np.int64]:
+    return np.fromiter(map(len, documents), np.int64, len(documents))
+
+
+def _chunk(buffers: list[Any], sizes: list[NDArray[np.int64]]) -> Texts:
+    """Documents of these sizes, which are in the buffers one after the other."""
+    offsets = np.concatenate([np.zeros(1, np.int64), *sizes]).cumsum()
+    return Texts(np.frombuffer(b"".join(buffers), dtype=np.uint8), offsets)
 
 
 #: Splits a chunk: (table of words, sequences). It adds new words to the table if the flag is set.
@@ -235,24 +232,28 @@ def text_chunks(documents: Any) -> Iterator[Texts]:
     ValueError
         If ``documents`` is one string, or a document is missing. The message names its row.
     """
-    pending: list[Texts] = []
-    size = row = 0
+    buffers: list[Any] = []
+    sizes: list[NDArray[np.int64]] = []
+    row = n_bytes = 0
     for part in _parts(documents):
         if hasattr(part, "__arrow_array__"):
-            texts = _from_arrow(part.__arrow_array__())
+            data, lengths = _from_arrow(part.__arrow_array__())
+            buffers.append(data)
         else:
             try:
-                texts = join(list(map(str.encode, part)))
+                encoded = list(map(str.encode, part))
             except (TypeError, UnicodeEncodeError):  # something missing, a surrogate
-                texts = join([_encode(d, row + i) for i, d in enumerate(part)])
-        pending.append(texts)
-        row += len(texts)
-        size += len(texts.data)
-        if size >= CHUNK_BYTES:
-            yield _concatenated(pending)
-            pending, size = [], 0
-    if pending:
-        yield _concatenated(pending)
+                encoded = [_encode(d, row + i) for i, d in enumerate(part)]
+            buffers += encoded
+            lengths = _sizes(encoded)
+        sizes.append(lengths)
+        row += len(lengths)
+        n_bytes += int(lengths.sum())
+        if n_bytes >= CHUNK_BYTES:
+            yield _chunk(buffers, sizes)
+            buffers, sizes, n_bytes = [], [], 0
+    if sizes:
+        yield _chunk(buffers, sizes)
 
 
 def _parts(documents: Any) -> Iterator[Any]:
@@ -319,15 +320,15 @@ def _slices(block: Any) -> Iterator[Any]:
             ) from None
 
 
-def _from_arrow(column: Any) -> Texts:
-    """Strings of Arrow where they are; none is missing."""
+def _from_arrow(column: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The bytes of strings of Arrow, of which none is missing, and the size of each."""
     import pyarrow as pa
 
     array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     array = array.cast(pa.large_string())
     _, ends, data = array.buffers()
     ends = np.frombuffer(ends, np.int64, len(array) + 1, 8 * array.offset)
-    return Texts(np.frombuffer(data, np.uint8)[ends[0] : ends[-1]], ends - ends[0])
+    return np.frombuffer(data, np.uint8)[ends[0] : ends[-1]], np.diff(ends)
 
 
 def _encode(document: Any, row: int) -> bytes:
