@@ -50,8 +50,8 @@ class Block:
 
     Attributes
     ----------
-    texts : list of str
-        The documents.
+    texts : sequence of str
+        The documents: a list, or an array of strings of pandas.
     target : list of str or None, or None
         Values as in the file, None where missing; None if no target was requested.
     rows : array of int
@@ -223,7 +223,7 @@ class Table:
                     self._read.append(replace(block, texts=[]))
                     n += len(block)
                     if room > 0:
-                        self.texts += block.texts
+                        self.texts.extend(block.texts)
                         room -= sum(map(len, block.texts))
                     if time.monotonic() - logged > LOG_SECONDS:
                         log.info(f"Read {n:,} documents ...")
