@@ -83,7 +83,10 @@ def choose_terms(texts: TokenizedTexts, rule: TermRule, y: Any = None) -> list[s
     spans = (rule.orders[0], max(rule.longest, 1))
     while True:
         found = term.copy()
-        in_docs, often = _frequencies(texts, renamed, grams, spans, found, rule.every)
+        if not len(order):  # words only, which are counted already
+            in_docs, often = texts.document_frequency[used], texts.frequency[used]
+        else:
+            in_docs, often = _frequencies(texts, renamed, grams, spans, found, rule.every)
         kept = found & (in_docs > 0) & (in_docs >= least) & (in_docs <= most)
         _limit_features(kept, often, names, grams, rule.max_features)
         # A phrase that is not kept must not consume words: count again without it.

@@ -145,7 +145,7 @@ def _documents(table: Any, saved: Saved, most: int) -> tuple[Any, dict[str, Any]
         return saved.estimator, {"counts": counts[chosen], "vocabulary": words}, chosen
     texts: list[str] = []
     for block in table:
-        texts += block.texts
+        texts.extend(block.texts)
         if len(texts) >= max(LOOKED_AT, most):
             break
     chosen = _some(len(texts), most)
