@@ -249,7 +249,6 @@ def check_vectoriser(vectoriser: CountVectorizer | TokenCounter) -> None:
     """Check that each word has a column, that no files are read, and the length of n-grams."""
     check_is_fitted(vectoriser, "vocabulary_")
     _check_settings(vectoriser)
-    _require(np.dtype(vectoriser.dtype).kind in "iuf", "dtype must be a type of numbers")
     for name in ("vocabulary_", "remainder_vocabulary_"):
         items = getattr(vectoriser, name, {"": 0}).items()
         words, columns = zip(*items, strict=True)
@@ -266,6 +265,7 @@ def check_vectoriser(vectoriser: CountVectorizer | TokenCounter) -> None:
     if isinstance(vectoriser, TokenCounter):
         vectoriser.check()
         return
+    _require(np.dtype(vectoriser.dtype).kind in "iuf", "dtype must be a type of numbers")
     _require(
         vectoriser.input == "content",
         "its vectoriser takes texts for names of files, and a model file must not open any; read "
