@@ -419,7 +419,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
     def _check_any(self, texts: TokenizedTexts) -> None:
         roles, n = self.term_rule.roles, len(texts.frequency)
         some = (np.arange(i, min(i + 1000, n)) for i in range(0, n, 1000))
-        if not any(roles is None or any(map(roles.begins, texts.names(ids))) for ids in some):
+        if not any(roles is None or roles.of(texts.names(ids)).begins.any() for ids in some):
             raise ValueError(
                 f"empty vocabulary; the {texts.n_docs} documents hold no "
                 f"{'codes' if self.separator is not None else 'words'}, or only stop words"

@@ -29,6 +29,7 @@ from scipy.stats import norm
 from topicfocus.kernels import grams as kernels
 from topicfocus.kernels.grams import Frequencies, Grams, make_grams
 from topicfocus.kernels.tokens import Sequences
+from topicfocus.text.stop_words import Roles
 
 #: ``each(function)``: its value for each part and the number of its first document, in order.
 Pass = Callable[[Callable[[Sequences, int], Any]], Iterable[Any]]
@@ -59,18 +60,6 @@ MOST_CLASSES = 20
 _LARGEST = 3.0
 _LEAST_BUCKETS, _MOST_BUCKETS = 1 << 14, 1 << 20
 _LOW_32 = (1 << 32) - 1
-
-
-@dataclass(frozen=True)
-class Roles:
-    """Roles of words (`stop_words.WordRoles`), one entry per word id."""
-
-    alone: NDArray[np.bool_]
-    edges: NDArray[np.bool_]
-    begins: NDArray[np.bool_]
-    ends: NDArray[np.bool_]
-    negates: NDArray[np.bool_]
-    quantifies: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

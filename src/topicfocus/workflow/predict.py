@@ -117,9 +117,9 @@ def predict_blocks(
     With the folder that the example of `fit_file` has written:
 
     >>> from topicfocus.workflow import predict_blocks
-    >>> for block in predict_blocks("reviews-topics", "reviews.csv"):
-    ...     print(len(block["prediction"]), "predictions")
-    120 predictions
+    >>> blocks = predict_blocks("reviews-topics", "reviews.csv")
+    >>> sum(len(block["prediction"]) for block in blocks)
+    120
     """
     return run_predict(PredictConfig(model=model, file=file, **settings))  # type: ignore[arg-type]
 
