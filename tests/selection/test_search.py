@@ -1,6 +1,7 @@
 """TopicSearchCV: settings on folds, the choice, the frontier, and mistakes of users."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import Ridge
@@ -158,10 +159,8 @@ def test_processes_find_the_same(reviews, found, monkeypatch):
     again = TopicSearchCV(model, GRID, cv=3, n_jobs=2).fit(reviews.counts, reviews.target)
     for name in ("mean_test_score", "se_test_score"):
         np.testing.assert_array_equal(again.cv_results_[name], found.cv_results_[name])
-    for ours, theirs in zip(again.frontier_rows_, found.frontier_rows_, strict=True):
-        assert {k: v for k, v in ours.items() if k != "seconds"} == {
-            k: v for k, v in theirs.items() if k != "seconds"
-        }
+    ours, theirs = (each.frontier_.drop(columns="seconds") for each in (again, found))
+    pd.testing.assert_frame_equal(ours, theirs, check_exact=True)
 
 
 # ---- pipelines -----------------------------------------------------------------------------------
@@ -411,3 +410,14 @@ def rows(*entries):
 def test_the_rule(rule, table, taken):
     choice = search.choose(table, rule, 0.8)
     assert choice.chosen == taken and choice.best in choice.within and taken in choice.within
+
+
+def test_completeness_of_settings_with_a_remainder():
+    reviews = make_reviews(300, random_state=0)
+    base = FocusedTopicRegressor(2, remainder=True, random_state=0)
+    grid = {"n_topics": [2, 3]}
+    search = TopicSearchCV(base, grid, cv=2, exact=True, refit=False, n_jobs=1)
+    search.fit(reviews.counts, reviews.target)
+    assert search.frontier_["completeness"].between(0.5, 1.2).all()
+    search.set_params(exact=False).fit(reviews.counts, reviews.target)
+    assert search.frontier_["completeness"].isna().all()

@@ -50,7 +50,10 @@ from topicfocus.selection.resamples import (
 from topicfocus.selection.runner import Record, fingerprint, n_processes, run_fits
 from topicfocus.selection.stability_measures import mean_jaccard, nogueira_index
 
-METRICS = ("npmi", "smoothed_pmi", "target_agreement", "diversity", "words", "inclusion")
+METRICS = (
+    *("npmi", "smoothed_pmi", "target_agreement", "diversity", "words", "inclusion"),
+    "completeness",
+)
 RULES = ("one-standard-error", "best")
 
 # ---- fits ----------------------------------------------------------------------------------------
@@ -114,6 +117,7 @@ def topic_metrics(model: Any, fold: CountedFold) -> dict[str, float]:
     """
     topics, counts, kept = shown_topics(model), fold.train.X, kept_words(model)
     tokens = model.fitted_.corpus(counts).word_counts
+    found = getattr(model, "completeness_", None)
     return {
         # Topics of one word have no pairs of words.
         "npmi": _or_nan(lambda: coherence(topics, counts, "npmi", TOP)),
@@ -122,6 +126,7 @@ def topic_metrics(model: Any, fold: CountedFold) -> dict[str, float]:
         "diversity": _or_nan(lambda: topic_diversity(topics, TOP)),
         "words": float(kept.sum()),
         "inclusion": float(tokens[kept].sum() / max(tokens.sum(), 1.0)),
+        "completeness": math.nan if found is None else found.share,
     }
 
 
@@ -307,7 +312,8 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
     frontier_ : DataFrame
         One row per setting: its parameters, `score` and `score_se` (standard error over folds);
         means over folds of `npmi`, `smoothed_pmi`, `target_agreement` and `diversity` of the ten
-        top words (docs/reading.md), of the number of `words` kept and their `inclusion`;
+        top words (docs/reading.md), of the number of `words` kept and their `inclusion`, and of
+        `completeness` (NaN without ``remainder=True``, which only ``exact=True`` fits);
         `jaccard` and `nogueira`, the overlap of the words kept in different folds (training parts
         of k folds have (k-2)/(k-1) of their documents in common: see `stability` for what another
         sample would keep); `seconds` of a fit; `error`; and whether the setting is the `best` one
