@@ -71,12 +71,12 @@ def kept_range() -> str:
     return span([float(np.mean(values)) for values in kept.values()], "{:.0%}")
 
 
-def excluded(cases: str) -> list[float]:
-    """Of intervals under noise, the fraction that excludes zero."""
+def effect_intervals(name: str) -> list[float]:
+    """Of intervals of effects, the fraction that excludes zero, or that contains the truth."""
     found: dict[str, list[tuple[int, int]]] = {}
     for record in records("effect_intervals"):
-        if record["case"].startswith(cases + ",") and "excluded" in record:
-            found.setdefault(record["case"], []).append((record["excluded"], record["intervals"]))
+        if name in record:
+            found.setdefault(record["case"], []).append((record[name], record["intervals"]))
     return [sum(a for a, _ in rows) / sum(b for _, b in rows) for rows in found.values()]
 
 
@@ -91,8 +91,8 @@ def coverage80() -> str:
 
 NUMBERS: dict[str, Callable[[], str]] = {
     "kept_range": kept_range,
-    "noise_topic_effects": lambda: span(excluded("topic_effects"), "{:.1%}"),
-    "noise_stability": lambda: span(excluded("stability"), "{:.0%}"),
+    "noise_topic_effects": lambda: span(effect_intervals("excluded"), "{:.1%}"),
+    "covered_topic_effects": lambda: span(effect_intervals("inside"), "{:.0%}"),
     "coverage80": coverage80,
 }
 

@@ -3,7 +3,7 @@ Would I find these topics again?
 ================================
 
 Would another sample of the same source have this topic? ``stability`` splits the documents into
-random halves, fits the model to both, and reports which words, topics and effects replicate.
+random halves, fits the model to both, and reports which words and topics replicate.
 """
 
 # %%
@@ -36,8 +36,7 @@ print(found)
 # -----
 #
 # How often halves keep a word. Most words are kept always or never; those in between are often
-# interchangeable with others. ``false_words_bound`` bounds how many of the often-kept words are
-# kept by chance (Shah and Samworth, 2013).
+# interchangeable with others.
 import matplotlib.pyplot as plt
 
 figure, ax = plt.subplots(figsize=(8, 3), layout="constrained")
@@ -66,24 +65,23 @@ ax.spines[["top", "right", "left"]].set_visible(False)
 plt.show()
 
 # %%
-# Effects, with intervals from all documents
-# ------------------------------------------
+# Predicted differences
+# ---------------------
 #
-# Topics of one half are evaluated on the other half, which had no part in finding them. The dot is
-# what the model's own documents would give: they selected the words, so it is too large. Amounts
-# are mean differences of the probability of an iPhone, from little to much of the topic.
-effects = found.effects
-order = effects.centre[:, 0].argsort()
+# The predicted difference of the probability of an iPhone, from little to much of the topic: mean
+# and standard deviation over the halves, not an interval. Intervals come from posts that had no
+# part in the fit, by ``topic_effects(X_test, y_test)``.
+difference, spread = found.difference[:, 0], found.difference_spread[:, 0]
+order = difference.argsort()
 figure, ax = plt.subplots(figsize=(8, 3.6), layout="constrained")
 labels = [names[k] for k in order]
-ax.hlines(labels, effects.low[order, 0], effects.high[order, 0], color="#3a6ea5", linewidth=3)
-ax.plot(effects.estimate[order, 0], labels, "o", color="black", markersize=4)
+ax.errorbar(difference[order], labels, xerr=spread[order], fmt="o", color="#3a6ea5")
 ax.axvline(0, color="grey", linewidth=0.8)
-ax.set_xlabel(f"P(iPhone): {effects.level:.0%} interval, the model's own (dot)")
+ax.set_xlabel("P(iPhone): mean and standard deviation over halves")
 ax.spines[["top", "right", "left"]].set_visible(False)
 plt.show()
 
 # %%
 # Stability does not mean that a topic is *true*: a confounder replicates in every half. And halves
 # are smaller than the sample, so the model itself is somewhat more stable than this.
-# :doc:`The guide </docs/stability>` has the definitions and what the intervals cover.
+# :doc:`The guide </docs/stability>` has the definitions.

@@ -58,7 +58,7 @@ def work(task: Task) -> dict[str, Any]:
     found = [
         both.sum() / either.sum(),
         tokens[both].sum() / tokens[either].sum(),
-        float(nogueira_index(sets).value),
+        nogueira_index(sets),
         float(np.corrcoef(*predicted)[0, 1]),
         rmse(data.test.target, whole.predict(data.test.counts)),
         float(whole.selected_words_.sum()),

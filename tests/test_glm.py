@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize
 from scipy.special import softmax
 from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
 
@@ -15,7 +14,6 @@ from topicfocus.glm import (
     explained_share,
     fit_linear,
     level,
-    residuals,
     shrink,
     target_columns,
 )
@@ -96,20 +94,6 @@ def test_exposure_is_an_offset():
     assert abs(fit.intercept[0]) < 0.1
 
 
-def test_levels_beside_a_generic_optimiser():
-    family = FAMILIES[3]
-    y = some_target(family, np.random.default_rng(3))
-    fit = fit_linear(column_of(y, family), X, penalty=1e-2)
-
-    def negative(x):
-        p = Ordinal(np.sort(x[3:])).level_probabilities((X - X.mean(axis=0)) @ x[:3])
-        return -np.log(p[np.arange(N), y.astype(int)]).sum() + 0.5 * 1e-2 * np.sum(x[:3] ** 2)
-
-    peer = minimize(negative, np.r_[np.zeros(3), -1.0, 0.0, 1.0], method="BFGS")
-    np.testing.assert_allclose(fit.coef[:, 0], peer.x[:3], atol=2e-3)
-    assert np.all(np.diff(fit.family.thresholds) > 0)
-
-
 @every_family
 def test_a_weight_of_two_is_two_copies(family):
     y = some_target(family, np.random.default_rng(4))
@@ -139,21 +123,6 @@ def test_the_level_is_the_best_constant(family):
     best = deviance(column, column.offset + level(column)).sum()
     for move in np.vstack([0.1 * np.eye(column.width), -0.1 * np.eye(column.width)]):
         assert deviance(column, column.offset + level(column) + move).sum() > best
-
-
-@every_family
-def test_residuals_are_slopes_of_the_likelihood(family):
-    column = column_of(some_target(family, np.random.default_rng(7)), family)
-    rng = np.random.default_rng(8)
-    f = rng.normal(size=(N, column.width))
-    move = rng.normal(size=f.shape)
-
-    def value(t):
-        loss = deviance(column, f + t * move)
-        return -(0.5 * loss if isinstance(family, Gaussian) else loss)
-
-    slope = (value(1e-5) - value(-1e-5)) / 2e-5
-    np.testing.assert_allclose(np.sum(residuals(column, f) * move, axis=1), slope, atol=1e-6)
 
 
 @every_family
@@ -202,7 +171,6 @@ def test_several_targets_one_by_one():
 
 @pytest.mark.parametrize("n_columns", [10, 35])
 def test_many_classes_reach_the_optimum(n_columns):
-    """By Newton's method with 20 x 11 parameters, by L-BFGS (less exactly) with 20 x 36."""
     rng = np.random.default_rng(3)
     design = rng.normal(size=(3000, n_columns))  # more than one block of documents
     f = design @ rng.normal(size=(n_columns, 20)) * 0.3
@@ -213,7 +181,7 @@ def test_many_classes_reach_the_optimum(n_columns):
     p = softmax(fit.predictor(design, column.offset), axis=1)
     centred = design - np.average(design, axis=0, weights=weight)
     slope = centred.T @ (weight[:, None] * (np.eye(20)[y.astype(int)] - p)) - 1e-2 * fit.coef
-    assert np.abs(slope).max() < (1e-6 if n_columns == 10 else 2.0)
+    assert np.abs(slope).max() < 1e-6
     np.testing.assert_allclose(fit.coef.sum(axis=1), 0.0, atol=1e-9)
 
 

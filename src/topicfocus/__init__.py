@@ -25,9 +25,6 @@ _MODULES = (
     "workflow",
 )
 
-#: Modules that register the classes of model files; `save` and `load` need them imported.
-_REGISTERING = ("estimators",)
-
 #: Public names of modules that are not estimators.
 _HOMES = {
     "Result": "workflow",
@@ -35,7 +32,9 @@ _HOMES = {
     "TopicSearchCV": "selection",
     "compare_models": "selection",
     "fit": "workflow.fit",
+    "load": "persistence",
     "open_counts": "counts",
+    "save": "persistence",
     "stability": "selection",
     "write_counts": "counts",
 }
@@ -84,13 +83,10 @@ if TYPE_CHECKING:
 
 def __getattr__(name: str) -> Any:
     if name in ("load", "save"):
-        for module in _REGISTERING:
-            importlib.import_module(f"topicfocus.{module}")
-        value = getattr(importlib.import_module("topicfocus.persistence"), name)
-    elif name in _HOMES:
-        value = getattr(importlib.import_module(f"topicfocus.{_HOMES[name]}"), name)
-    elif name in __all__:
-        value = getattr(importlib.import_module("topicfocus.estimators"), name)
+        importlib.import_module("topicfocus.estimators")  # registers the classes of model files
+    if name in __all__:
+        home = importlib.import_module(f"topicfocus.{_HOMES.get(name, 'estimators')}")
+        value = getattr(home, name)
     elif name in _MODULES:
         value = importlib.import_module(f"topicfocus.{name}")
     else:

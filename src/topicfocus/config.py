@@ -11,7 +11,6 @@ import inspect
 import json
 import math
 import os
-import pkgutil
 import re
 import tomllib
 from collections.abc import Callable, Sequence
@@ -101,15 +100,36 @@ def class_weights(text: str) -> str | dict[str, float]:
 
 def word_list(text: str) -> tuple[str, ...]:
     """ "good,not good", or "@words.txt" with one word per line."""
-    given = text.split(",")
-    if text.startswith("@"):
-        try:
-            with open(text[1:], encoding="utf-8-sig") as stream:
-                given = stream.read().splitlines()
-        except (OSError, UnicodeError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise SettingError(f"the file {text[1:]!r} of words cannot be read: {reason}") from None
-    return tuple(dict.fromkeys(word.strip() for word in given if word.strip()))
+    return _distinct(_lines(text[1:]) if text.startswith("@") else text.split(","))
+
+
+def stop_words(text: str) -> str | tuple[str, ...] | None:
+    """A language, "none", a file with one word per line, or "english+FILE" for both."""
+    from topicfocus.text.stop_words import LANGUAGES
+
+    if text == "none":
+        return None
+    if text == "auto" or text in LANGUAGES:
+        return text
+    language, plus, file = text.partition("+")
+    if plus and language in LANGUAGES:
+        return (f"{language}+", *_distinct(_lines(file)))
+    if not Path(text).exists():
+        what = f"{', '.join(LANGUAGES)}, none, a file, or a language and a file: english+FILE"
+        raise SettingError(f"{text}: no such file. It is one of {what}.")
+    return _distinct(_lines(text))
+
+
+def _distinct(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word.strip() for word in words if word.strip()))
+
+
+def _lines(file: str) -> list[str]:
+    try:
+        return Path(file).read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise SettingError(f"the file {file!r} of words cannot be read: {reason}") from None
 
 
 def _pairs(text: str, form: str, value: Callable[[str], float]) -> dict[str, float]:
@@ -323,11 +343,12 @@ class CountOptions:
     keep_words
         Words and phrases that topics contain even if they predict nothing: WORD,WORD or @FILE.
     tokenizer
-        Function from a text to a list of tokens, or "package.module:function"; a model file stores
-        only its name.
+        Function from a text to a list of tokens; a model file stores only its name.
     """
 
-    stop_words: str | Sequence[str] | None = word_option("auto", metavar="WHICH", common=True)
+    stop_words: str | Sequence[str] | None = word_option(
+        "auto", metavar="WHICH", parse=stop_words, common=True
+    )
     separator: str | None = word_option(metavar="S")
     min_df: int | float | None = word_option(metavar="N")
     max_df: int | float | None = word_option(metavar="N")
@@ -392,25 +413,9 @@ class CountOptions:
             phrases=self.phrases,
             ngram_range=self.ngrams,
             separator=self.separator,
-            tokenizer=_imported(self.tokenizer),
+            tokenizer=self.tokenizer,
             **settings,
         )
-
-
-def _imported(tokenizer: Any) -> Any:
-    """The function that a Python program names; no file can set this field."""
-    if not isinstance(tokenizer, str):
-        return tokenizer
-    module, colon, name = tokenizer.partition(":")
-    if not colon or not module or not name:
-        raise SettingError(
-            f"{setting('tokenizer')} must be a function or where to import it from, such as "
-            f"'package.module:function', not {tokenizer!r}."
-        )
-    try:
-        return pkgutil.resolve_name(tokenizer)
-    except (ImportError, AttributeError) as error:
-        raise SettingError(f"{setting('tokenizer')} {tokenizer!r}: {error}.") from error
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -494,8 +499,8 @@ class _Fitting(ReadOptions, CountOptions):
     baseline
         Compare with a regression on all words and pairs of words.
     stability
-        Also fit to N pairs of random halves of the documents, such as 50, and report which words,
-        topics and effects replicate; by default none.
+        Also fit to N pairs of random halves of the documents, such as 50, and report which words
+        and topics replicate; by default none.
     seed
         Random seed.
     class_weight
@@ -825,14 +830,12 @@ def _stop_words(place: Path, value: str) -> str | None:
     """A list of ours. A file is not accepted: its lines would be copied into the result."""
     from topicfocus.text.stop_words import LANGUAGES
 
-    if value == "none":
-        return None
-    if value != "auto" and value not in LANGUAGES:
+    if value not in ("auto", "none", *LANGUAGES):
         raise SettingError(
             f"the config {place}: stop_words must be a list of words, auto, none, or one of "
             f"{', '.join(LANGUAGES)}, not {value!r}. Name a file on the command line."
         )
-    return value
+    return None if value == "none" else value
 
 
 def config_text(config: FitConfig, folder: Path) -> str:

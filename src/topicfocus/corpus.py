@@ -34,6 +34,8 @@ _TEXT_ADVICE = (
     "model).fit(texts, y), where texts are one string per document (one column of a dataframe)."
 )
 
+#: A count is rounded if it differs from a whole number by no more than this.
+TOLERANCE = 1e-6
 #: Beyond it floats cannot represent all whole numbers.
 LARGEST_COUNT = 1e15
 
@@ -172,7 +174,6 @@ def make_corpus(
     vocabulary: Any = None,
     *,
     name: str = "X",
-    tolerance: float = 1e-6,
     allow_empty: bool = False,
     fractions: bool = False,
 ) -> Corpus:
@@ -190,8 +191,6 @@ def make_corpus(
         The words of the columns. By default the column names of a dataframe, if they are strings.
     name : str, default="X"
         What error messages call the matrix.
-    tolerance : float, default=1e-6
-        A count c is accepted, and rounded, when abs(c - round(c)) <= tolerance.
     allow_empty : bool, default=False
         Accept a corpus in which no document has any words, for prediction.
     fractions : bool, default=False
@@ -216,18 +215,16 @@ def make_corpus(
     >>> corpus.n_docs, corpus.n_words, corpus.n_tokens
     (2, 3, 6.0)
     """
-    if not tolerance >= 0:
-        raise ValueError(f"tolerance must be a number >= 0, got {tolerance!r}")
     if isinstance(counts, ChunkedCounts):  # checked when it was made
         return _chunked_corpus(counts, vocabulary, name, allow_empty)
     if is_mapped(counts):
-        check_mapped(counts, vocabulary, name=name, tolerance=tolerance, fractions=fractions)
+        check_mapped(counts, vocabulary, name=name, fractions=fractions)
         return _chunked_corpus(MappedCounts.of(counts), vocabulary, name, allow_empty)
     words = column_names(counts) if vocabulary is None else vocabulary
     matrix = read_matrix(counts, name=name)
     if words is not None:
         words = check_vocabulary(words, matrix.shape[1], name=name)
-    matrix = check_counts(matrix, words, name=name, tolerance=tolerance, fractions=fractions)
+    matrix = check_counts(matrix, words, name=name, fractions=fractions)
     _check_words(matrix, name, allow_empty)
     return Corpus(matrix, words, _remainder(counts, matrix.shape[0], name))
 
@@ -328,13 +325,12 @@ def check_counts(
     vocabulary: tuple[str, ...] | None = None,
     *,
     name: str = "X",
-    tolerance: float = 1e-6,
     fractions: bool = False,
     first_row: int = 0,
 ) -> sparse.csr_array:
     """The matrix with checked values: finite, not negative, and whole numbers up to a tolerance.
 
-    A number c is whole if abs(c - round(c)) <= tolerance. With `fractions`, others are kept with a
+    A number c is whole if abs(c - round(c)) <= TOLERANCE. With `fractions`, others are kept with a
     warning instead of an error. The result is `matrix` itself, or rounded counts without stored
     zeros. `vocabulary`, `name` and `first_row` are for messages.
     """
@@ -351,8 +347,8 @@ def check_counts(
             else ("infinity", "Counts must be finite.")
         )
         raise ValueError(f"{name} contains {kind} at {where(position)}. {advice}")
-    if data.min() < -tolerance:
-        position = int(np.argmax(data < -tolerance))
+    if data.min() < -TOLERANCE:
+        position = int(np.argmax(data < -TOLERANCE))
         raise ValueError(
             f"Negative values in data passed to {name}: {where(position)} is "
             f"{data[position]:g}. Counts say how often a word occurs and cannot be negative; pass "
@@ -366,8 +362,8 @@ def check_counts(
         )
     rounded = np.rint(data)
     deviation = np.abs(data - rounded)
-    if deviation.max() > tolerance:
-        position = int(np.argmax(deviation > tolerance))
+    if deviation.max() > TOLERANCE:
+        position = int(np.argmax(deviation > TOLERANCE))
         message = (
             f"{name} has counts that are not whole numbers: {where(position)} "
             f"is {data[position]:g}. Use TokenCounter instead of TfidfVectorizer, unscaled."
@@ -391,7 +387,6 @@ def check_mapped(
     vocabulary: Any = None,
     *,
     name: str = "X",
-    tolerance: float = 1e-6,
     fractions: bool = False,
 ) -> None:
     """Check a memory-mapped CSR matrix chunk by chunk; unlike others it has to be canonical."""
@@ -416,9 +411,7 @@ def check_mapped(
         part = sparse.csr_array(
             (rows.data, rows.indices, rows.indptr), (last - first, matrix.shape[1])
         )
-        clean = check_counts(
-            part, words, name=name, tolerance=tolerance, fractions=fractions, first_row=first
-        )
+        clean = check_counts(part, words, name=name, fractions=fractions, first_row=first)
         if not part.has_canonical_format or clean.nnz < part.nnz:
             raise ValueError(
                 f"{name} is memory-mapped and has unsorted, repeated or zero entries in rows "

@@ -41,7 +41,7 @@ from topicfocus.counts import (
 from topicfocus.kernels.threads import n_threads
 from topicfocus.passes import Task, add_to, transposed_dot
 from topicfocus.text.counter import TokenCounter
-from topicfocus.text.sequences import TextsElsewhere, TokenizedTexts, joined_texts
+from topicfocus.text.sequences import TokenizedTexts, joined_texts
 
 #: Nonzeros of a partition, at most: larger ones are cut.
 PARTITION = 1 << 21
@@ -468,7 +468,7 @@ def _cuts(indptr: NDArray[Any]) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True)
-class DaskTexts(TextsElsewhere):
+class DaskTexts(TokenizedTexts):
     """Texts of a cluster as sequences of word ids, which workers count.
 
     A copy of the ids is here (4 bytes for each word, in a temporary file where they are large), so

@@ -1,38 +1,36 @@
 """Penalised generalised linear models of the targets on given columns, and their deviances.
 
-Columns are topic proportions, covariates or predictions. Given these, targets are independent, and
-each is fitted by itself: classes by Newton's method on all coefficients at once, families whose
-parameters carry the intercept (thresholds) by L-BFGS, and other families by Newton's method.
-`shrink`, `level_beside` and the deviances are for validation documents.
+Columns are topic proportions, covariates, predictions or terms. Given these, targets are
+independent, and each is fitted by itself. All fits are Newton's method on a `PenalisedLikelihood`,
+with steps by conjugate gradients; families whose parameters carry the intercept (thresholds) are
+fitted by L-BFGS. `shrink`, `level_beside` and the deviances are for validation documents.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import minimize, root
+from scipy.sparse.linalg import LinearOperator, cg
 
 from topicfocus.kernels.likelihood import class_rows, in_blocks, likelihoods
 from topicfocus.model import Problem
 
-#: Largest Newton step of families without a quadratic likelihood.
-_LONGEST_STEP = 5.0
-#: Number of parameters above which classes are fitted by L-BFGS. With 420 parameters and 4,000
-#: documents Newton's method was five times as fast.
-_MOST_FOR_NEWTON = 600
-#: Documents per block in the curvature of classes: 7 MB for 420 parameters.
-_BLOCK = 2048
+#: Largest numbers of Newton steps, and of products in conjugate gradients for each.
+_MOST_STEPS, _MOST_PRODUCTS = 100, 200
+#: Correlation of columns and residuals at which a fit ends.
+_TOLERANCE = 1e-11
 #: Relative change of a loss that may be rounding.
 _ROUNDING = 1e-13
-#: Documents per block of a regression.
-_MANY = 1 << 18
-#: Largest number of slopes and thresholds whose curvature is computed by differences, and their
-#: step.
-_FEW, _DIFFERENCE = 30, 1e-6
+#: Ridge of the constants of classes, per document: one of them is free, and a class without
+#: documents would have none. Smallest curvature of a document with one predictor.
+_CONSTANT_RIDGE, _LEAST_CURVATURE = 1e-9, 1e-12
+#: Number of documents whose second moments are enough for the units of a fit.
+_MANY = 1 << 17
 #: Largest number of rounds of slopes and dispersion.
 _MOST_ROUNDS = 20
 
@@ -94,173 +92,155 @@ class Linear:
         return offset + self.intercept + columns @ self.coef
 
 
-def fit_linear(
-    column: Column,
-    design: np.ndarray,
-    penalty: float | np.ndarray = 1e-2,
-    tolerance: float = 1e-9,
-) -> Linear:
+@dataclass(frozen=True)
+class PenalisedLikelihood:
+    """Minus the penalised log-likelihood of a target as a function of parameters x.
+
+        ½ x·Px - Σ_d w_d log p(y_d | o_d + f_d(x)),  f being linear
+
+    Attributes
+    ----------
+    column : Column
+    predictor : function
+        f(x), known documents x predictors.
+    transposed : function
+        The transpose of this linear map.
+    pull : function
+        Px.
+    """
+
+    column: Column
+    predictor: Callable[[np.ndarray], np.ndarray]
+    transposed: Callable[[np.ndarray], np.ndarray]
+    pull: Callable[[np.ndarray], np.ndarray]
+
+    def __call__(self, x: np.ndarray) -> tuple[float, np.ndarray, LinearOperator]:
+        """The loss, its gradient, and its second derivatives by products with vectors."""
+        column, pull = self.column, self.pull(x)
+        value, slope, curvature = likelihood_rows(column, column.offset + self.predictor(x))
+        weight = column.weight[:, None]
+
+        def product(v: np.ndarray) -> np.ndarray:
+            v = v.ravel()
+            return self.pull(v) + self.transposed(weight * curvature(self.predictor(v)))
+
+        loss = 0.5 * float(x @ pull) - float(column.weight @ value)
+        hessian = LinearOperator((x.size, x.size), matvec=product, dtype=float)
+        return loss, pull - self.transposed(weight * slope), hessian
+
+    def minimise(self, x: np.ndarray, goal: float, step_tolerance: float = 1e-3) -> np.ndarray:
+        """The parameters at which the norm of the gradient is at most `goal`, from x.
+
+        Steps are halved until the loss does not rise.
+        """
+        loss, gradient, hessian = self(x)
+        for _ in range(_MOST_STEPS):
+            if not np.linalg.norm(gradient) > goal:
+                break
+            step, _ = cg(
+                hessian, -gradient, rtol=step_tolerance, atol=0.5 * goal, maxiter=_MOST_PRODUCTS
+            )
+            before = loss
+            while True:
+                loss, gradient, hessian = self(x + step)
+                risen = not loss <= before + _ROUNDING * abs(before)  # also for NaN
+                if not risen or np.linalg.norm(step) <= 1e-9 * np.linalg.norm(x):
+                    break
+                step = 0.5 * step
+            x = x + step
+        return x
+
+
+def fit_linear(column: Column, design: np.ndarray, penalty: float | np.ndarray = 1e-2) -> Linear:
     """The GLM of a target on `design` (known documents x columns), with a small ridge.
 
-    `penalty` is that of a ridge or, for one predictor, a matrix A in ½ coefᵀ A coef. Columns are
-    centred, since topic proportions sum to one and are collinear with the intercept. For classes,
-    Newton's method ends with a relative step below `tolerance`; the error is about its square.
+    `penalty` is that of a ridge or, for one predictor, a matrix A in ½ coefᵀ A coef. A fit ends
+    when the correlation of columns and residuals is about `_TOLERANCE`.
     """
-    centre = _mean(design, column.weight)
-    if column.width > 1:
-        ridge = float(penalty)
-        coef, intercept, family = _fit_classes(column, design - centre, ridge, tolerance)
-    elif column.family.carries_intercept:
-        coef, intercept, family = _fit_levels(column, design - centre, penalty)
-    else:
-        coef, intercept, family = _fit_dispersed(column, _Centred(design, centre), penalty)
-    return Linear(coef, intercept - centre @ coef, family)
-
-
-def _mean(design: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """The weighted mean of each column, in blocks."""
-    if not design.shape[1]:
-        return np.zeros(0)
-    if len(design) <= _MANY:
-        return np.average(design, axis=0, weights=weight)
-    spans = [slice(first, first + _MANY) for first in range(0, len(design), _MANY)]
-    return sum(weight[here] @ design[here] for here in spans) / weight.sum()
-
-
-class _Centred:
-    """Centred columns and a column of ones, in blocks of documents.
-
-    Three copies of the proportions of ten million documents would take gigabytes. Up to `_MANY`
-    documents are one block, which is computed once.
-    """
-
-    def __init__(self, design: np.ndarray, centre: np.ndarray | float) -> None:
-        self._design, self._centre = design, centre
-        self.n_columns = design.shape[1] + 1
-        self._held: np.ndarray | None = None
-
-    def blocks(self) -> Iterator[tuple[slice, np.ndarray]]:
-        for first in range(0, max(len(self._design), 1), _MANY):
-            yield slice(first, first + _MANY), self._block(slice(first, first + _MANY))
-
-    def _block(self, here: slice) -> np.ndarray:
-        if self._held is not None:
-            return self._held
-        columns = self._design[here] - self._centre
-        block = np.column_stack([columns, np.ones(len(columns))])
-        if len(self._design) <= _MANY:
-            self._held = block
-        return block
-
-    def dot(self, x: np.ndarray) -> np.ndarray:
-        """Columns times x, without the ones."""
-        parts = [np.ascontiguousarray(block[:, :-1]) @ x for _, block in self.blocks()]
-        return np.concatenate(parts)
-
-
-def _fit_dispersed(column: Column, design: _Centred, penalty: float | np.ndarray) -> tuple:
-    """Slopes and parameters of the family in turn, except δ, of which slopes are independent."""
-    coef, intercept, family = _fit_scalar(column, design, penalty)
+    ridge = penalty * np.eye(design.shape[1]) if np.ndim(penalty) == 0 else np.asarray(penalty)
+    if column.family.carries_intercept:
+        return _fit_levels(column, design, ridge)
+    coef, intercept = _fit_slopes(column, design, ridge)
+    family = column.family
     if family.noise_variance is not None or len(family.free_parameters()) == 0:
-        return coef, intercept, family
-    for _ in range(_MOST_ROUNDS):
+        return Linear(coef, intercept, family)
+    for _ in range(_MOST_ROUNDS):  # slopes and dispersion in turn
         before = family.free_parameters()
-        f = column.offset[:, 0] + intercept[0] + design.dot(coef[:, 0])
+        f = column.offset[:, 0] + intercept[0] + design @ coef[:, 0]
         family = family.update_dispersion(column.target, f, np.zeros(len(f)), column.weight)
-        column = replace(column, family=family)
-        coef, intercept, family = _fit_scalar(column, design, penalty)
+        coef, intercept = _fit_slopes(replace(column, family=family), design, ridge)
         if np.abs(family.free_parameters() - before).max() < 1e-6:
             break
-    return coef, intercept, family
+    return Linear(coef, intercept, family)
 
 
-def _fit_scalar(column: Column, design: _Centred, penalty: float | np.ndarray) -> tuple:
-    """Slopes by Newton steps, halved until the penalised likelihood does not fall.
+def _fit_slopes(
+    column: Column, design: np.ndarray, ridge: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Coefficients and intercepts, in units in which the curvature is about one."""
+    size, width, total = design.shape[1], column.width, column.weight.sum()
+    constant = level(column) if size else np.zeros(width)
+    often = mean_curvature(replace(column, offset=column.offset + constant))
+    centre, back = _whitening(column, design, often, ridge)
+    unit = 1.0 / math.sqrt(often * total)
 
-    Between distant thresholds a likelihood is nearly flat, so that full steps would oscillate.
+    def parts(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        coef = back @ x[: size * width].reshape(size, width)
+        return coef, constant + unit * x[size * width :] - centre @ coef
+
+    def predictor(x: np.ndarray) -> np.ndarray:
+        coef, intercept = parts(x)
+        return design @ coef + (intercept - constant)
+
+    def transposed(rows: np.ndarray) -> np.ndarray:
+        sums = rows.sum(axis=0)
+        slopes = back.T @ (design.T @ rows - np.outer(centre, sums))
+        return np.append(slopes, unit * sums)
+
+    def pull(x: np.ndarray) -> np.ndarray:
+        slopes = back.T @ (ridge @ (back @ x[: size * width].reshape(size, width)))
+        return np.append(slopes, _constant_ridge(column) / often * x[size * width :])
+
+    moved = replace(column, offset=column.offset + constant)
+    loss = PenalisedLikelihood(moved, predictor, transposed, pull)
+    start = np.zeros((size + 1) * width)
+    goal = _TOLERANCE * _size_of_residuals(moved) / math.sqrt(often)
+    coef, intercept = parts(loss.minimise(start, goal))
+    # The mean over classes is zero at the optimum, which only the penalty determines.
+    if width > 1:
+        coef, intercept = coef - coef.mean(axis=1, keepdims=True), intercept - intercept.mean()
+    return coef, intercept
+
+
+def _whitening(
+    column: Column, design: np.ndarray, often: float, ridge: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The mean of the columns, and T with which the curvature of columns @ T is about one.
+
+    `often` is the mean curvature of a document. The ridge is needed because proportions sum to one,
+    so that one direction has no variance.
     """
-    family, size = column.family, design.n_columns
-    ridge = np.zeros((size, size))
-    ridge[:-1, :-1] = _matrix(penalty, size - 1)
-    ridge[-1, -1] = 1e-9
-    quadratic = family.is_quadratic
-    x = np.zeros(size)
-    x[-1] = level(column)[0]
-    value, gradient, curvature = _scalar_likelihood(column, design, ridge, x)
-    same = curvature if quadratic else None
-    for _ in range(100):
-        step = solved(curvature + ridge, gradient)
-        if not quadratic:
-            step *= min(1.0, _LONGEST_STEP / max(np.abs(step).max(), 1e-300))
-        before = value
-        while True:
-            value, gradient, curvature = _scalar_likelihood(column, design, ridge, x + step, same)
-            fallen = value < before - _ROUNDING * abs(before)  # False for NaN
-            if quadratic or not fallen or np.abs(step).max() < 1e-8 * (1 + np.abs(x).max()):
-                break
-            step = 0.5 * step
-        x = x + step
-        if np.abs(step).max() < 1e-8 * (1 + np.abs(x).max()):
-            break
-    return x[:-1, None], x[-1:], family
+    centre = column.weight @ design / column.weight.sum()
+    if not design.shape[1]:
+        return centre, np.zeros((0, 0))
+    some = slice(None, None, -(-len(design) // _MANY))
+    weight = column.weight[some] * (column.weight.sum() / column.weight[some].sum())
+    away = design[some] - centre
+    sizes, axes = np.linalg.eigh(often * (away.T @ (weight[:, None] * away)) + ridge)
+    return centre, axes / np.sqrt(np.maximum(sizes, 1e-12 * sizes.max(initial=1e-288)))
 
 
-def fit_slope(column: Column, predictor: np.ndarray, centre: np.ndarray) -> float:
-    """t of f = b + t·(predictor - centre), with one predictor and almost no ridge."""
-    return float(_fit_scalar(column, _Centred(predictor, centre), 1e-6)[0][0, 0])
-
-
-def _scalar_likelihood(
-    column: Column,
-    design: _Centred,
-    ridge: np.ndarray,
-    x: np.ndarray,
-    curvature: np.ndarray | None = None,
-) -> tuple[float, np.ndarray, np.ndarray]:
-    """log p(y) less the penalty, its gradient, and minus the second derivatives of log p(y).
-
-    The second derivatives are not computed if they are given, for a quadratic likelihood.
-    """
-    slopes = np.append(x[:-1], 0.0)
-    pull = ridge @ slopes
-    value = -0.5 * float(slopes @ pull)
-    gradient, bent = -pull, np.zeros((len(x), len(x)))
-    for here, block in design.blocks():
-        y, w, offset = column.target[here], column.weight[here], column.offset[here, 0]
-        log, slope, bend, _ = likelihoods(column.family, y, offset + block @ x)
-        value += float(w @ log)
-        gradient += block.T @ (w * slope)
-        if curvature is None:
-            bent += block.T @ (block * (w * -bend)[:, None])
-    return value, gradient, bent if curvature is None else curvature
-
-
-def solved(curvature: np.ndarray, gradient: np.ndarray) -> np.ndarray:
-    """Newton's step, of smallest norm if the curvature is singular to rounding."""
-    try:
-        return np.linalg.solve(curvature, gradient)
-    except np.linalg.LinAlgError:
-        return np.linalg.lstsq(curvature, gradient, rcond=None)[0]
-
-
-def _matrix(penalty: float | np.ndarray, size: int) -> np.ndarray:
-    """The matrix A of the penalty ½ coefᵀ A coef."""
-    return penalty * np.eye(size) if np.ndim(penalty) == 0 else np.asarray(penalty)
-
-
-def _fit_levels(column: Column, design: np.ndarray, penalty: float | np.ndarray) -> tuple:
+def _fit_levels(column: Column, design: np.ndarray, ridge: np.ndarray) -> Linear:
     """Slopes and thresholds together, by L-BFGS; thresholds carry the intercept.
 
-    Columns are transformed to be uncorrelated with a curvature of one. Otherwise proportions vary
-    by a few hundredths and thresholds by some units, and L-BFGS stops far from the optimum.
+    Columns are transformed to have a curvature of one. Otherwise proportions vary by a few
+    hundredths and thresholds by some units, and L-BFGS stops far from the optimum.
     """
     y, w, size = column.target, column.weight, design.shape[1]
     total = max(float(w.sum()), 1e-300)
-    ridge = _matrix(penalty, size)
-    bend = likelihoods(column.family, y, column.offset[:, 0])[2]
-    often = max(float(-(w @ bend)) / total, 1e-2)  # mean curvature per document
-    back = _whitening(design, often * w / total, ridge / total)
-    white = design @ back
+    centre, back = _whitening(column, design, mean_curvature(column), ridge)
+    back = back * math.sqrt(total)
+    white = (design - centre) @ back
     start = np.concatenate([np.zeros(size), column.family.free_parameters()])
 
     def negative(x: np.ndarray) -> tuple[float, np.ndarray]:
@@ -275,147 +255,26 @@ def _fit_levels(column: Column, design: np.ndarray, penalty: float | np.ndarray)
 
     options = {"maxiter": 500, "ftol": 1e-16, "gtol": 1e-10}
     found = minimize(negative, start, jac=True, method="L-BFGS-B", options=options)
-    x = _polished(negative, found)
-    return (back @ x[:size])[:, None], np.zeros(1), column.family.with_free_parameters(x[size:])
+    # Differences of likelihoods resolve parameters only to the root of the rounding error. A root
+    # of the gradient has more digits.
+    fine = root(lambda x: negative(x)[1], found.x, method="hybr", options={"xtol": 1e-12})
+    x = fine.x if np.abs(fine.fun).max() < np.abs(found.jac).max() else found.x
+    coef, family = back @ x[:size], column.family.with_free_parameters(x[size:])
+    return Linear(coef[:, None], -np.atleast_1d(centre @ coef), family)
 
 
-def _polished(negative: Callable[[np.ndarray], tuple[float, np.ndarray]], found: Any) -> np.ndarray:
-    """The solution of L-BFGS with more digits, by steps that reduce the gradient.
-
-    Differences of likelihoods resolve parameters only to the root of the rounding error. With few
-    parameters, Newton steps by differences of the gradient come last.
-    """
-    x, gradient = found.x, negative(found.x)[1]
-    for _ in range(30):
-        trial = x - found.hess_inv @ gradient
-        new = negative(trial)[1]
-        if not np.abs(new).max() < 0.9 * np.abs(gradient).max():
-            break
-        x, gradient = trial, new
-    for _ in range(2 if len(x) <= _FEW else 0):
-        steps = _DIFFERENCE * np.eye(len(x))
-        curvature = np.array([negative(x + step)[1] - gradient for step in steps]) / _DIFFERENCE
-        trial = x - solved(0.5 * (curvature + curvature.T), gradient)
-        new = negative(trial)[1]
-        if not np.abs(new).max() < np.abs(gradient).max():
-            break
-        x, gradient = trial, new
-    return x
+def _size_of_residuals(column: Column) -> float:
+    """√(Σ w r²), r being the residuals of the offset."""
+    return math.sqrt(float(column.weight @ np.sum(residuals(column, column.offset) ** 2, axis=1)))
 
 
-def _whitening(design: np.ndarray, weight: np.ndarray, ridge: np.ndarray) -> np.ndarray:
-    """T such that the second moments of `design` @ T, with a ridge, are the identity.
-
-    The ridge is needed because proportions sum to one, so that one direction has no variance.
-    """
-    if not design.shape[1]:
-        return np.zeros((0, 0))
-    sizes, axes = np.linalg.eigh(design.T @ (weight[:, None] * design) + ridge)
-    return axes / np.sqrt(np.maximum(sizes, 1e-300))
-
-
-def _fit_classes(column: Column, design: np.ndarray, penalty: float, tolerance: float) -> tuple:
-    """Softmax regression with a ridge, so that coefficients sum to zero over classes."""
-    design = np.column_stack([design, np.ones(len(design))])
-    ridge = np.full(design.shape[1], penalty)
-    ridge[-1] = 1e-6
-    x = np.zeros((len(ridge), column.width))
-    if x.size > _MOST_FOR_NEWTON:
-        x = _classes_by_lbfgs(column, design, ridge, x)
-    else:
-        x = _classes_by_newton(column, design, ridge, x, tolerance)
-    # The mean over classes is zero at the optimum, which only the penalty determines.
-    by_class = x - x.mean(axis=1, keepdims=True)
-    return by_class[:-1], by_class[-1], column.family
-
-
-def _class_loss(
-    column: Column, design: np.ndarray, ridge: np.ndarray, x: np.ndarray
-) -> tuple[float, np.ndarray, np.ndarray]:
-    """Minus the penalised log-likelihood, its gradient and the probabilities of classes."""
-    w = column.weight
-    value, p = in_blocks(class_rows, column.target, column.offset + design @ x)
-    slope = -w[:, None] * p
-    slope[np.arange(len(w)), column.target.astype(int)] += w
-    loss = -float(w @ value) + 0.5 * float(np.sum(ridge[:, None] * x * x))
-    return loss, ridge[:, None] * x - design.T @ slope, p
-
-
-def _classes_by_newton(
-    column: Column, design: np.ndarray, ridge: np.ndarray, x: np.ndarray, tolerance: float
-) -> np.ndarray:
-    """Newton's method, about nine steps; after 300 steps of L-BFGS the error was still 1e-6."""
-    loss, gradient, p = _class_loss(column, design, ridge, x)
-    for _ in range(50):
-        curvature = _class_curvature(design, p, column.weight, ridge)
-        step = -solved(curvature, gradient.ravel()).reshape(x.shape)
-        # An equal change for all classes changes no probability; it is rounding.
-        step -= step.mean(axis=1, keepdims=True)
-        rate, before = 1.0, loss
-        while True:
-            loss, gradient, p = _class_loss(column, design, ridge, x + rate * step)
-            if loss <= before + _ROUNDING * abs(before) or rate <= 1e-6:
-                break
-            rate *= 0.5
-        x = x + rate * step
-        if np.abs(rate * step).max() < tolerance * (1 + np.abs(x).max()):
-            break
-    return x
-
-
-def _classes_by_lbfgs(
-    column: Column, design: np.ndarray, ridge: np.ndarray, x: np.ndarray
-) -> np.ndarray:
-    def negative(flat: np.ndarray) -> tuple[float, np.ndarray]:
-        loss, gradient, _ = _class_loss(column, design, ridge, flat.reshape(x.shape))
-        return loss, gradient.ravel()
-
-    limits = {"maxiter": 300, "ftol": 1e-8}
-    found = minimize(negative, x.ravel(), jac=True, method="L-BFGS-B", options=limits)
-    return found.x.reshape(x.shape)
-
-
-def _class_curvature(
-    design: np.ndarray, p: np.ndarray, weight: np.ndarray, ridge: np.ndarray
-) -> np.ndarray:
-    """Σ_d w (diag p - ppᵀ) ⊗ xxᵀ + ridge, columns of the design first.
-
-    Two matrix products per block of documents, because a product per pair of classes would be
-    small.
-    """
-    size, width = design.shape[1], p.shape[1]
-    square = np.zeros((size * width, size * width))
-    diagonal = np.zeros((size * size, width))
-    for first in range(0, len(design), _BLOCK):
-        x, q, w = (a[first : first + _BLOCK] for a in (design, p, weight))
-        root = np.sqrt(w)[:, None] * x
-        both = (root[:, :, None] * q[:, None, :]).reshape(len(x), -1)
-        square -= both.T @ both
-        diagonal += (root[:, :, None] * root[:, None, :]).reshape(len(x), -1).T @ q
-    out = square.reshape(size, width, size, width)
-    for c in range(width):
-        out[:, c, :, c] += diagonal[:, c].reshape(size, size)
-    return square + np.diag(np.repeat(ridge, width))
+def _constant_ridge(column: Column) -> float:
+    return _CONSTANT_RIDGE if column.width > 1 else 0.0
 
 
 def level(column: Column) -> np.ndarray:
     """The constant predictors with the largest likelihood."""
-    if column.width > 1:
-        share = np.bincount(column.target.astype(int), column.weight, column.width) + 1e-3
-        logs = np.log(share / share.sum())
-        return logs - logs.mean()
-    x, limit = 0.0, math.inf if column.family.is_quadratic else _LONGEST_STEP
-    before = 0.0
-    for _ in range(100):
-        _, slope, bend, _ = likelihoods(column.family, column.target, column.offset[:, 0] + x)
-        step = (column.weight @ slope) / max(-(column.weight @ bend), 1e-12)
-        if step * before < 0:  # after overshooting, halve the limit
-            limit = min(limit, 0.5 * abs(before))
-        before = float(np.clip(step, -limit, limit))
-        x += before
-        if abs(before) < 1e-10 * (1 + abs(x)):
-            break
-    return np.array([x])
+    return _fit_slopes(column, np.empty((len(column.target), 0)), np.empty((0, 0)))[1]
 
 
 # ---- deviance, shrinkage and level --------------------------------------------------------------
@@ -425,15 +284,21 @@ def shrink(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, float]:
     """(s, t) of predictor ← s + t·predictor on validation documents, t in [0.1, 1].
 
     Coefficients are too large because topics were optimised on the documents of the regression.
-    They are never enlarged. `predictor` is without the offset.
+    They are never enlarged. `predictor` is without the offset. Thresholds do not change.
     """
-    if column.width > 1:
-        factor = _class_factor(column, predictor)
-    else:
-        # Thresholds do not change.
-        centre = np.average(predictor, axis=0, weights=column.weight)
-        factor = fit_slope(column, predictor, centre)
-    factor = float(np.clip(factor, 0.1, 1.0))
+    total = column.weight.sum()
+    away = predictor - column.weight @ predictor / total
+    size = max(math.sqrt(float(column.weight @ (away**2).sum(axis=1)) / total), 1e-300)
+    away /= size
+    loss = PenalisedLikelihood(
+        column,
+        lambda x: x[0] * away + x[1:],
+        lambda rows: np.append(np.sum(rows * away), rows.sum(axis=0)),
+        lambda x: np.append(0.0, total * _constant_ridge(column) * x[1:]),
+    )
+    start = np.append(0.0, level(column))
+    goal = _TOLERANCE * math.sqrt(total) * _size_of_residuals(column)
+    factor = float(np.clip(loss.minimise(start, goal)[0] / size, 0.1, 1.0))
     return level_beside(column, factor * predictor), factor
 
 
@@ -443,50 +308,7 @@ def level_beside(column: Column, predictor: np.ndarray) -> np.ndarray:
     For a number, a count or a class the mean prediction is then the mean target. `predictor` is
     without the offset.
     """
-    moved = replace(column, offset=column.offset + predictor)
-    return level(moved) if column.width == 1 else _class_shift(moved)
-
-
-def _class_factor(column: Column, predictor: np.ndarray) -> float:
-    """t of f = t·predictor + constants, by Newton steps in t and the constants.
-
-    Constants have a ridge of 1e-9 relative to a mean over documents, since one of them is free.
-    """
-    w = column.weight / column.weight.sum()
-    seen = np.bincount(column.target.astype(int), w, column.width)
-    own = w @ predictor[np.arange(len(predictor)), column.target.astype(int)]
-    x = np.zeros(1 + column.width)
-    x[0] = 1.0
-    curvature = np.empty((len(x), len(x)))
-    for _ in range(30):
-        f = column.offset + x[0] * predictor + x[1:]
-        p = in_blocks(class_rows, column.target, f)[1]
-        mean, expected = np.sum(p * predictor, axis=1), w @ p
-        gradient = np.append(own - w @ mean, seen - expected - 1e-9 * x[1:])
-        curvature[0, 0] = w @ (np.sum(p * predictor**2, axis=1) - mean**2)
-        curvature[0, 1:] = curvature[1:, 0] = w @ (p * (predictor - mean[:, None]))
-        curvature[1:, 1:] = np.diag(expected + 1e-9) - (w[:, None] * p).T @ p
-        step = solved(curvature + 1e-12 * np.eye(len(x)), gradient)
-        step /= max(1.0, abs(step[0]) / 0.5, np.abs(step[1:]).max() / 3.0)
-        x += step
-        x[0] = np.clip(x[0], 0.0, 2.0)
-        if np.abs(step[np.append(True, seen > 0)]).max() < 1e-10:
-            break
-    return float(x[0])
-
-
-def _class_shift(column: Column) -> np.ndarray:
-    """Constants with which mean probabilities equal observed frequencies (iterative scaling)."""
-    shift = np.zeros(column.width)
-    seen = np.bincount(column.target.astype(int), column.weight, column.width) + 1e-3
-    for _ in range(300):
-        p = in_blocks(class_rows, column.target, column.offset + shift)[1]
-        expected = column.weight @ p + 1e-3
-        step = np.log(seen / expected)
-        shift = shift + step
-        if np.abs(step).max() < 1e-12:
-            break
-    return shift - shift.mean()
+    return level(replace(column, offset=column.offset + predictor))
 
 
 def deviance(column: Column, predictor: np.ndarray) -> np.ndarray:
@@ -505,12 +327,10 @@ def null_deviance(column: Column) -> float:
 
 def explained_share(column: Column, predictor: np.ndarray) -> tuple[float, float]:
     """1 - deviance/null deviance (R², or McFadden's) and its standard error over documents."""
-    weight, total = column.weight, column.weight.sum()
-    gain = deviance(column, column.offset + level(column)) - deviance(column, predictor)
-    mean = float(weight @ gain / total)
-    error = float(np.sqrt(np.sum((weight * (gain - mean)) ** 2)) / total)
-    null = null_deviance(column)
-    return mean / null, error / null
+    constant = deviance(column, column.offset + level(column))
+    gain, error = mean_and_error(constant - deviance(column, predictor), column.weight)
+    null = max(float(np.average(constant, weights=column.weight)), 1e-12)
+    return gain / null, error / null
 
 
 def residuals(column: Column, predictor: np.ndarray) -> np.ndarray:
@@ -521,27 +341,31 @@ def residuals(column: Column, predictor: np.ndarray) -> np.ndarray:
     return likelihood_rows(column, predictor)[1]
 
 
-def likelihood_rows(column: Column, predictor: np.ndarray) -> tuple[np.ndarray, ...]:
-    """log p(y | f) of known documents and its gradient in f, documents x predictors."""
-    if column.family.n_predictors == 1:
-        value, slope, _, _ = likelihoods(
-            column.family, column.target, np.ascontiguousarray(predictor[:, 0])
-        )
-        return value, slope[:, None]
+def likelihood_rows(
+    column: Column, predictor: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+    """log p(y | f) of known documents, its gradient in f, and its curvature.
+
+    The gradient is documents x predictors. The curvature is a function, the product of
+    -∂² log p(y | f)/∂f² of every document with a change of f.
+    """
+    if column.width == 1:
+        f = np.ascontiguousarray(predictor[:, 0])
+        value, slope, bend, _ = likelihoods(column.family, column.target, f)
+        bent = np.maximum(-bend, _LEAST_CURVATURE)[:, None]
+        return value, slope[:, None], lambda change: bent * change
     value, p = in_blocks(class_rows, column.target, predictor)
     gradient = -p
     gradient[np.arange(len(p)), column.target.astype(int)] += 1.0
-    return value, gradient
+    return value, gradient, lambda change: p * (change - np.sum(p * change, axis=1, keepdims=True))
 
 
-def curvature_rows(column: Column, predictor: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Product of -∂² log p(y | f)/∂f² of every known document with a change of f."""
-    if column.family.n_predictors == 1:
-        f = np.ascontiguousarray(predictor[:, 0])
-        bend = -likelihoods(column.family, column.target, f)[2][:, None]
-        return lambda change: bend * change
-    p = in_blocks(class_rows, column.target, predictor)[1]
-    return lambda change: p * (change - np.sum(p * change, axis=1, keepdims=True))
+def mean_curvature(column: Column) -> float:
+    """Minus the second derivative of log p(y | f), the mean over documents and predictors."""
+    curvature = likelihood_rows(column, column.offset)[2]
+    bend = [curvature(one + 0 * column.offset)[:, l] for l, one in enumerate(np.eye(column.width))]
+    mean = np.average(np.mean(bend, axis=0), weights=column.weight)
+    return max(float(mean), 1e-3)
 
 
 def mean_and_error(values: np.ndarray, weight: np.ndarray) -> tuple[float, float]:

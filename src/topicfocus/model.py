@@ -182,12 +182,8 @@ class Problem:
 def joined(first: Problem, second: Problem) -> Problem:
     """The documents of two problems, one after the other."""
 
-    def both(a: np.ndarray | None, b: np.ndarray | None) -> np.ndarray | None:
-        if a is None:
-            return None
-        if b is None:
-            raise ValueError("The second problem lacks offsets or covariates of the first one.")
-        return np.concatenate([a, b])
+    def both(a: np.ndarray | None, b: Any) -> np.ndarray | None:
+        return None if a is None else np.concatenate([a, b])
 
     weight = None
     if first.doc_weight is not None or second.doc_weight is not None:

@@ -136,9 +136,9 @@ def row_sums(counts: Counts, n_jobs: int | None = None) -> np.ndarray:
     return dot(counts, np.ones(counts.shape[1]), n_jobs)
 
 
-def row_hashes(counts: Counts) -> list[np.ndarray]:
+def row_hashes(counts: Counts, seed: int = 0) -> list[np.ndarray]:
     """Two hashes of each row of a count matrix; two different rows hardly ever share both."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     out = [np.empty((counts.shape[0], 1), dtype=np.uint64) for _ in range(2)]
     keys = [rng.integers(2**64, size=counts.shape[1], dtype=np.uint64) for _ in range(2)]
     task = Task(kernel=_hash_rows, make=zeros(0), shared=tuple(keys), changed=tuple(out))

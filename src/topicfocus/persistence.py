@@ -426,11 +426,9 @@ class _Reader:
             if entry.check is not None:
                 entry.check(value)
         except Exception as error:
-            # An AttributeError names internals: what was decoded is not of the expected type.
-            why = "a value has another type" if isinstance(error, AttributeError) else error
             raise ModelFileError(
                 f"its {entry.cls.__name__} is not valid in the installed versions (topicfocus.json "
-                f"in the file names those that wrote it): {why}"
+                f"in the file names those that wrote it): {_reason(error)}"
             ) from error
         return value
 
@@ -449,7 +447,27 @@ class _Reader:
         return self.functions[name]
 
 
+def _reason(error: Exception) -> str:
+    """The message of an error, without those of the interpreter, which name internals."""
+    if isinstance(error, (AttributeError, TypeError)):
+        return "a value has another type"
+    return str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+
+
 # ---- files ---------------------------------------------------------------------------------------
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it: Python's own numbers, None for NaN and infinity."""
+    if isinstance(value, dict):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
 @contextmanager
@@ -595,7 +613,7 @@ def load(
         reason, cause = error.strerror or str(error), error
     # A file made by hand can fail anywhere; the chain of exceptions has the details.
     except Exception as error:
-        reason, cause = f"its content is malformed ({type(error).__name__}: {error})", error
+        reason, cause = f"its content is malformed: {_reason(error)}", error
     reason = "".join(c if c.isprintable() else " " for c in reason)[:400]
     raise ModelFileError(
         f"Cannot load {source}: {' '.join(reason.split()).rstrip('.')}."

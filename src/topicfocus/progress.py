@@ -32,7 +32,7 @@ def show_progress(title: str, enabled: bool = True) -> Iterator[Progress | None]
     from rich.progress import Progress as Bar
 
     began, pace = time.monotonic(), Pace()
-    with Bar(BarColumn(20), TextColumn("{task.description}", markup=False), console=console) as bar:
+    with Bar(BarColumn(12), TextColumn("{task.description}", markup=False), console=console) as bar:
         task = bar.add_task(title, total=None)
 
         def update(
@@ -40,7 +40,8 @@ def show_progress(title: str, enabled: bool = True) -> Iterator[Progress | None]
         ) -> None:
             elapsed = time.monotonic() - began
             text = describe(stage, done, total, info, elapsed, pace.left(done, total, elapsed))
-            bar.update(task, completed=done, total=total, description=f"{title}: {text}")
+            # Without the title: what follows the remaining time may be cut at 80 columns.
+            bar.update(task, completed=done, total=total, description=text)
 
         yield update
 
@@ -89,18 +90,18 @@ def describe(
     elapsed: float,
     left: float | None = None,
 ) -> str:
-    """One line: stage, steps, metrics, and the remaining time if it is known."""
+    """One line: stage, steps, time, the remaining time if it is known, and metrics."""
     parts = [stage]
     if total is not None:
         parts.append(f"{done:,} of {total:,}")
-    if info is not None:
-        parts.append(f"objective {info.objective:.4f}")
-        if math.isfinite(info.validation):
-            parts.append(f"validation {info.validation:.3f}")
-        parts.append(f"{info.kept:,} words")
     parts.append(duration(elapsed))
     if left is not None:
         parts.append(f"at most {duration(left)} left")
+    if info is not None:
+        parts.append(f"{info.kept:,} words")
+        if math.isfinite(info.validation):
+            parts.append(f"validation {info.validation:.3f}")
+        parts.append(f"objective {info.objective:.4f}")
     return ", ".join(parts)
 
 

@@ -23,9 +23,15 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.sparse.linalg import LinearOperator, cg
 
-from topicfocus.glm import Column, curvature_rows, deviance, level_beside, likelihood_rows
+from topicfocus.glm import (
+    Column,
+    PenalisedLikelihood,
+    deviance,
+    level,
+    mean_and_error,
+    mean_curvature,
+)
 from topicfocus.passes import dot, transposed_dot
 
 #: Penalties that are compared, from strong to weak, in units of the curvature that a document adds
@@ -37,8 +43,6 @@ PATIENCE = 2
 #: The gradient that ends a regression, relative to that without terms, and the error of a step of
 #: Newton's method, relative to its gradient.
 TOLERANCE, STEP_TOLERANCE = 2e-3, 1e-1
-#: Largest numbers of steps, and of products in conjugate gradients for each.
-MOST_STEPS, MOST_PRODUCTS = 20, 100
 #: Coefficients are multiples of this fraction of the largest one, so that a page has all digits.
 RESOLUTION = 1 / 32767
 
@@ -117,55 +121,25 @@ def _has_terms(x: sparse.csr_array) -> np.ndarray:
 # ---- the penalised regression --------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class PenalisedLikelihood:
-    """Minus the penalised log-likelihood of the parameters: γ and below it b, flattened.
+def terms_likelihood(
+    column: Column, x: sparse.csr_array, penalty: float, n_jobs: int | None = None
+) -> PenalisedLikelihood:
+    """The likelihood of γ and below it b, flattened; `x` has the documents with known targets."""
+    shape = x.shape[1] + 1, column.width
 
-    `x` are the features of the documents where the target is known.
-    """
+    def predictor(flat: np.ndarray) -> np.ndarray:
+        parameters = flat.reshape(shape)
+        return dot(x, parameters[:-1], n_jobs) + parameters[-1]
 
-    column: Column
-    x: sparse.csr_array
-    penalty: float
-    n_jobs: int | None = None
+    def transposed(rows: np.ndarray) -> np.ndarray:
+        return np.vstack([transposed_dot(x, rows, n_jobs), rows.sum(axis=0)]).ravel()
 
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(terms + 1) x predictors."""
-        return self.x.shape[1] + 1, self.column.width
+    def pull(flat: np.ndarray) -> np.ndarray:
+        out = penalty * flat.reshape(shape)
+        out[-1] = 0.0
+        return out.ravel()
 
-    def null(self) -> np.ndarray:
-        """The parameters without any term."""
-        start = np.zeros(self.shape)
-        start[-1] = level_beside(self.column, np.zeros_like(self.column.offset))
-        return start.ravel()
-
-    def predictor(self, flat: np.ndarray) -> np.ndarray:
-        """The linear predictor, without the offset."""
-        parameters = flat.reshape(self.shape)
-        return dot(self.x, parameters[:-1], self.n_jobs) + parameters[-1]
-
-    def loss(self, flat: np.ndarray) -> tuple[float, np.ndarray]:
-        """The loss and its gradient."""
-        value, slope = likelihood_rows(self.column, self.column.offset + self.predictor(flat))
-        coef = flat.reshape(self.shape)[:-1]
-        loss = 0.5 * self.penalty * float(np.sum(coef**2)) - float(self.column.weight @ value)
-        return loss, self._gather(-slope, coef)
-
-    def hessian(self, flat: np.ndarray) -> LinearOperator:
-        """The second derivatives of the loss, by products with vectors."""
-        curvature = curvature_rows(self.column, self.column.offset + self.predictor(flat))
-
-        def product(v: np.ndarray) -> np.ndarray:
-            return self._gather(curvature(self.predictor(v)), v.reshape(self.shape)[:-1])
-
-        return LinearOperator((flat.size, flat.size), matvec=product, dtype=float)
-
-    def _gather(self, rows: np.ndarray, coef: np.ndarray) -> np.ndarray:
-        """Sums over documents of `rows` by parameter, and the part of the penalty."""
-        rows = self.column.weight[:, None] * rows
-        of_terms = self.penalty * coef + transposed_dot(self.x, rows, self.n_jobs)
-        return np.vstack([of_terms, rows.sum(axis=0)]).ravel()
+    return PenalisedLikelihood(column, predictor, transposed, pull)
 
 
 def fit_terms(
@@ -175,31 +149,13 @@ def fit_terms(
     start: np.ndarray | None = None,
     n_jobs: int | None = None,
 ) -> np.ndarray:
-    """γ and below it b, (terms + 1) x predictors of the target; `start` is another fit's.
-
-    Newton's method, whose steps come from conjugate gradients and are halved until the loss does
-    not rise.
-    """
-    likelihood = PenalisedLikelihood(column, x, penalty, n_jobs)
-    null = likelihood.null()
-    goal = TOLERANCE * np.linalg.norm(likelihood.loss(null)[1])
-    flat = null if start is None else start.ravel()
-    loss, gradient = likelihood.loss(flat)
-    for _ in range(MOST_STEPS):
-        size = np.linalg.norm(gradient)
-        if size <= goal:
-            break
-        hessian = likelihood.hessian(flat)
-        step, _ = cg(
-            hessian, -gradient, rtol=STEP_TOLERANCE, atol=0.5 * goal, maxiter=MOST_PRODUCTS
-        )
-        before = loss
-        loss, gradient = likelihood.loss(flat + step)
-        while loss > before and np.linalg.norm(step) > 1e-6 * np.linalg.norm(flat):
-            step *= 0.5
-            loss, gradient = likelihood.loss(flat + step)
-        flat = flat + step
-    return flat.reshape(likelihood.shape)
+    """γ and below it b, (terms + 1) x predictors of the target; `start` is another fit's."""
+    likelihood = terms_likelihood(column, x, penalty, n_jobs)
+    null = np.zeros((x.shape[1] + 1, column.width))
+    null[-1] = level(column)
+    goal = TOLERANCE * float(np.linalg.norm(likelihood(null.ravel())[1]))
+    start = null if start is None else start
+    return likelihood.minimise(start.ravel(), goal, STEP_TOLERANCE).reshape(null.shape)
 
 
 @dataclass(frozen=True)
@@ -231,8 +187,8 @@ def choose_penalty(
     Offsets of training documents must not come from models that were fitted to the validation
     documents: the regression would learn the negative of the noise that these have learned.
     """
-    alone = held.offset + level_beside(train, np.zeros_like(train.offset))
-    topics, weight = deviance(held, alone), held.weight / held.weight.sum()
+    alone = held.offset + level(train)
+    topics = deviance(held, alone)
     paths: list[Path] = []
     losses: list[float] = []
     parameters = None
@@ -241,21 +197,12 @@ def choose_penalty(
         predictor = held.offset + parameters[-1] + held_x @ parameters[:-1]
         both = deviance(held, predictor)
         paths.append(Path(float(penalty), topics, both, predictor, parameters))
-        losses.append(float(weight @ both))
+        losses.append(float(np.average(both, weights=held.weight)))
         best = int(np.argmin(losses))
         if len(losses) - 1 - best == PATIENCE:
             break
-    gain = topics - paths[best].both
-    error = float(np.sqrt(np.sum((weight * (gain - weight @ gain)) ** 2)))
-    return paths[best] if weight @ gain > error else Path(None, topics, topics, alone)
-
-
-def mean_curvature(column: Column) -> float:
-    """Minus the second derivative of log p(y | f), the mean over documents and predictors."""
-    curvature = curvature_rows(column, column.offset)
-    bend = [curvature(one + 0 * column.offset)[:, l] for l, one in enumerate(np.eye(column.width))]
-    mean = np.average(np.mean(bend, axis=0), weights=column.weight)
-    return max(float(mean), 1e-3)
+    gain, error = mean_and_error(topics - paths[best].both, held.weight)
+    return paths[best] if gain > error else Path(None, topics, topics, alone)
 
 
 def rows_of(column: Column, index: np.ndarray) -> Column:

@@ -9,31 +9,22 @@ weight 2 is equivalent to two copies.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 
 import numpy as np
+from scipy import sparse
 
 from topicfocus.counts import in_memory
-from topicfocus.model import Problem, joined
+from topicfocus.model import ModelState, Problem, joined
+from topicfocus.passes import row_hashes
 
 
 def content_keys(problem: Problem, seed: int) -> np.ndarray:
     """A keyed 64-bit hash of the words, targets, offset and covariates of each document."""
-    counts = in_memory(problem.corpus.counts)
     known = problem.target_weights > 0
     parts = [np.where(known, problem.targets, np.nan)]
     parts += [part for part in (problem.offset, problem.covariates) if part is not None]
-    rest = np.ascontiguousarray(np.column_stack(parts))
-    indices, data = counts.indices.astype(np.int64), counts.data.astype(float)
-    secret = int(seed).to_bytes(8, "little")
-    keys = np.empty(problem.n_docs, dtype=np.uint64)
-    for d, (first, last) in enumerate(zip(counts.indptr[:-1], counts.indptr[1:], strict=True)):
-        content = blake2b(digest_size=8, key=secret)
-        content.update(indices[first:last].tobytes())
-        content.update(data[first:last].tobytes())
-        content.update(rest[d].tobytes())
-        keys[d] = int.from_bytes(content.digest(), "little")
-    return keys
+    rest = sparse.csr_array(np.column_stack(parts))
+    return row_hashes(sparse.hstack([in_memory(problem.corpus.counts), rest], "csr"), seed)[0]
 
 
 def filled(problem: Problem, like: Problem) -> Problem:
@@ -41,6 +32,14 @@ def filled(problem: Problem, like: Problem) -> Problem:
     if problem.offset is None and like.offset is not None:
         return replace(problem, offset=np.zeros((problem.n_docs, like.offset.shape[1])))
     return problem
+
+
+@dataclass(frozen=True)
+class Inherited:
+    """A fitted model, and the number of its documents, which are not available."""
+
+    state: ModelState
+    size: float
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,7 @@ def test_demo_json_is_machine_readable_and_has_the_truth(tmp_path):
         (("demo", "--docs", "many"), "whole number"),
         (("demo", "--docs", "3"), "at least 200"),
         (("demo", "--inclusion-prior", "10"), "between 0 and 1"),
+        (("fit", "r.csv", "--stop-words", "nofile"), "nofile: no such file"),
     ],
 )
 def test_bad_usage_is_exit_code_2(args, message):

@@ -153,26 +153,15 @@ def test_codes_are_kept_whole_from_fit_to_explain(coded):
 # ---- groups, words, sheets --------------------------------------------------------------------
 
 
-def test_groups_from_the_command_line(rows, tmp_path):
-    some = [{**row, "who": f"author {i % 30}"} for i, row in enumerate(rows)]
-    (tmp_path / "r.csv").write_bytes(content(some))
-    found = last_line(topicfocus("fit", "r.csv", *COLUMNS, "--group", "whom", cwd=tmp_path))
-    assert "has no column 'whom'. Did you mean 'who'?" in found
-    done = topicfocus("fit", "r.csv", *COLUMNS, "--group", "stars", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "--group stars: this column is the target" in last_line(done)
-
-
 def test_stop_words_of_a_file_and_of_a_language(tmp_path):
-    from topicfocus.config import CountOptions
+    from topicfocus.config import CountOptions, stop_words
     from topicfocus.text.stop_words import LANGUAGES, words_of
-    from topicfocus.workflow import read_stop_words
 
     (tmp_path / "stop.txt").write_bytes(b"\xef\xbb\xbfgood\r\n\r\n bad \n")
-    assert read_stop_words(str(tmp_path / "stop.txt")) == ["good", "bad"]
-    assert read_stop_words("german") == "german"
-    both = read_stop_words(f"english+{tmp_path / 'stop.txt'}")
-    assert both == ["english+", "good", "bad"]
+    assert stop_words(str(tmp_path / "stop.txt")) == ("good", "bad")
+    assert stop_words("german") == "german" and stop_words("none") is None
+    both = stop_words(f"english+{tmp_path / 'stop.txt'}")
+    assert both == ("english+", "good", "bad")
     counter = CountOptions(stop_words=both).counter()
     assert [*counter.fit(["the good film", "bad"]).get_feature_names_out()] == ["film"]
     counter = CountOptions(min_length=1, stop_words="german").counter()
@@ -193,15 +182,9 @@ def test_stop_words_of_a_file_and_of_a_language(tmp_path):
 
 
 def test_a_tokenizer_is_for_python(rows, tmp_path):
-    from topicfocus.config import CountOptions
-    from topicfocus.workflow import SettingError, fit_file, load_model, predict_file
+    from topicfocus.workflow import fit_file, load_model, predict_file
 
     (tmp_path / "r.csv").write_bytes(content(rows))
-    counting = CountOptions(tokenizer="shlex:split", stop_words=None)
-    assert counting.counter().tokenizer.__name__ == "split"
-    for wrong in ("shlex", "shlex:nothing", "no_such_module:f", ":f"):
-        with pytest.raises(SettingError, match="tokenizer"):
-            CountOptions(tokenizer=wrong).counter()
     words = re.compile(r"[a-z]{4,}").findall
     out = tmp_path / "o"
     outcome = fit_file(

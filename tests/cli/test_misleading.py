@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from command_line import topicfocus
 
-from topicfocus import FocusedTopicRegressor, TokenCounter, load
+from topicfocus import FocusedTopicRegressor, TokenCounter
 from topicfocus.datasets import make_reviews
 from topicfocus.workflow import explain_text
 
@@ -46,19 +46,6 @@ def test_labels_are_not_numbers(tmp_path):
     assert set(json.loads(done.stdout)["target"]["classes"]) == {"NA", "EU", "-"}
 
 
-@pytest.mark.parametrize("length", [240, 250, 256])
-def test_a_name_that_is_too_long_is_found_before_the_fit(length, tmp_path, monkeypatch):
-    """The longest names that a file system takes are written."""
-    write(tmp_path / "r.csv", [("text", "stars"), *ROWS])
-    if length > 255:
-        monkeypatch.setattr(
-            "topicfocus.workflow.fit.fit_documents", lambda *_: pytest.fail("fitted")
-        )
-    done = topicfocus("fit", "r.csv", *COLUMNS, *SMALL, "--out", "x" * length, cwd=tmp_path)
-    assert done.returncode == (length > 255), done.stderr
-    assert (tmp_path / ("x" * 240) / "model.topicfocus").is_file() == (length == 240)
-
-
 def test_a_row_that_is_no_document_is_counted_as_in_the_file(tmp_path):
     rows = [("text", "stars"), *ROWS[:30], ("a film", "good"), *ROWS[30:]]
     write(tmp_path / "r.csv", rows)
@@ -73,8 +60,9 @@ def test_a_row_that_is_no_document_is_counted_as_in_the_file(tmp_path):
 def test_a_row_that_a_model_refuses_is_counted_as_in_the_file(tmp_path):
     rows = [*ROWS[:60], ("a film", 9e12), *ROWS[60:]]
     write(tmp_path / "r.csv", [("text", "stars"), *rows])
-    done = topicfocus("fit", "r.csv", *COLUMNS, *SMALL, "--test-share", 0, cwd=tmp_path)
-    assert done.returncode == 1 and "error: row 61 of y is 9e+12" in done.stderr, done.stderr
+    for command, *more in (("fit", *SMALL), ("tune", "--shares", "0.3", "--folds", 2)):
+        done = topicfocus(command, "r.csv", *COLUMNS, *more, "--test-share", 0, cwd=tmp_path)
+        assert done.returncode == 1 and "error: row 61 of y is 9e+12" in done.stderr, done.stderr
     assert not list(tmp_path.glob("*-topics"))
 
 
@@ -106,13 +94,6 @@ def test_a_target_that_was_asked_for_is_needed(model, tmp_path):
     assert done.returncode == 1 and "no column 'starz'" in done.stderr
 
 
-def test_a_model_that_is_not_there(model, tmp_path):
-    (tmp_path / "empty").mkdir()
-    for name, message in (("emtpy", "Did you mean 'empty'?"), ("empty", "has no model.topicfocus")):
-        done = topicfocus("explain", name, "--text", "a film", cwd=tmp_path)
-        assert done.returncode == 1 and message in done.stderr
-
-
 def test_an_explanation_shows_escape_sequences_as_signs():
     texts = [text.replace(" ", " \x1b[31m") for text in REVIEWS.texts]
     counter = TokenCounter(min_df=1, separator=" ")
@@ -132,13 +113,3 @@ def test_a_target_of_noise_is_warned_of_wherever_the_model_is_shown(tmp_path):
     assert done.returncode == 0 and done.stderr.count(said) == 1
     assert said in topicfocus("show", "o", cwd=tmp_path).stderr
     assert said in (tmp_path / "o" / "explorer.html").read_text(encoding="utf-8")
-
-
-def test_a_file_from_a_stranger_is_one_line(model, tmp_path):
-    (tmp_path / "a.topicfocus").write_bytes((model / "model.topicfocus").read_bytes()[:-100])
-    done = topicfocus("predict", "a.topicfocus", "new.csv", cwd=tmp_path)
-    assert done.returncode == 1 and len(done.stderr.splitlines()) == 1
-    assert load(model / "model.topicfocus").predict(["superb"]).shape == (1,)
-    (tmp_path / "c.toml").write_text(f'stop_words = "{model}/metrics.json"\n', encoding="utf-8")
-    done = topicfocus("fit", "r.csv", "--config", "c.toml", cwd=tmp_path)
-    assert done.returncode == 2 and "Name a file on the command line" in done.stderr

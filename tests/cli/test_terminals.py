@@ -6,7 +6,8 @@ import subprocess
 import pytest
 from command_line import COMMAND, environment, in_terminal, read_terminal, topicfocus, write_reviews
 
-from topicfocus.cli.console import as_options, mapped, printable
+from topicfocus.cli.console import as_options, printable
+from topicfocus.workflow.sentences import mapped
 
 #: What a terminal obeys: a colour, a title, a clear screen, C1's CSI, a bell, right-to-left.
 HOSTILE = "\x1b[31mred\x1b]0;title\x07\x1b[2J\x9b31m\x08\x7f\u202etxt"

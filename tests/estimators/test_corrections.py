@@ -170,18 +170,3 @@ def test_words_by_name_in_frames_counts_and_pipelines():
 def test_an_unknown_word_is_an_error_with_a_suggestion():
     with pytest.raises(ValueError, match=r"which is not a column of X\. Did you mean 'delicious"):
         FocusedTopicRegressor(drop_words=["delicous"]).fit(frame(), Y)
-
-
-@pytest.mark.parametrize(
-    "texts",
-    [
-        REVIEWS.texts[:5],
-        pd.Series(REVIEWS.texts[:5]),
-        np.array(REVIEWS.texts[:5]),
-        pd.DataFrame({"n": range(5), "text": REVIEWS.texts[:5]}),
-    ],
-    ids=["list", "series", "array", "frame"],
-)
-def test_texts_instead_of_counts(texts):
-    with pytest.raises(TypeError, match=r"make_pipeline\(topicfocus.TokenCounter\(\), model\)"):
-        FocusedTopicRegressor().fit(texts, range(5))

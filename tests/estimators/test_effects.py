@@ -8,10 +8,7 @@ from scipy.optimize import nnls
 import topicfocus
 from topicfocus.datasets import make_reviews
 from topicfocus.estimators.effects import (
-    affordable_documents,
     proportion_differences,
-    weighted_quantiles,
-    word_effects,
 )
 from topicfocus.proportions import proportion_weights
 
@@ -39,36 +36,35 @@ def fitted(reviews):
     return model_of
 
 
+def data_of(kind, reviews, seed=0):
+    """Targets of a kind, and what goes with the documents."""
+    rng, rating, n = np.random.default_rng(seed), reviews.target, len(reviews.target)
+    kind, *beside = kind.split(" beside ")
+    more = {"covariates": rng.normal(5.0, 3.0, (n, 2))} if beside else {}
+    if kind == "count":
+        more["exposure"] = rng.uniform(0.5, 3.0, n)
+        return rng.poisson(more["exposure"] * np.exp(rating / 5)), more
+    stars = np.clip(np.round(rating), 1, 10)
+    targets = {
+        "rating": np.digitize(stars, [3, 6]) * 2.0,
+        "two": rating > 5,
+        "three": np.array(["bad", "fair", "good"])[np.digitize(rating, [4, 7])],
+        "several": np.column_stack([stars, rating > 5]),
+    }
+    return targets.get(kind, stars), more
+
+
 def make(kind, reviews):
-    rng = np.random.default_rng(0)
-    settings = {"max_epochs": 8, "random_state": 0}
-    stars = np.clip(np.round(reviews.target), 1, 10)
-    three = np.array(["bad", "fair", "good"])[np.digitize(reviews.target, [4, 7])]
-    regressor = topicfocus.FocusedTopicRegressor
-    more = {}
-    if kind == "real":
-        model, y = regressor(4, **settings), stars
-    elif kind == "count":
-        more = {"exposure": rng.uniform(0.5, 3.0, 300)}
-        y = rng.poisson(more["exposure"] * np.exp(reviews.target / 5))
-        model = regressor(4, family="poisson", **settings)
-    elif kind == "rating":
-        model, y = regressor(4, family="ordinal", **settings), np.digitize(stars, [3, 6]) * 2.0
-    elif kind == "two":
-        model, y = topicfocus.FocusedTopicClassifier(4, **settings), reviews.target > 5
-    elif kind == "three":
-        model, y = topicfocus.FocusedTopicClassifier(4, **settings), three
-    elif kind == "several":
-        model = regressor(4, family=["gaussian", "bernoulli"], **settings)
-        y = np.column_stack([stars, reviews.target > 5])
-    elif kind == "graded":  # inclusion between 0 and 1
-        model, y = topicfocus.PFSLDARegressor(4, inclusion_prior=0.3, **settings), stars
+    (y, more), kind = data_of(kind, reviews), kind.split()[0]
+    settings = {"n_topics": 4, "max_epochs": 8, "random_state": 0}
+    if kind == "graded":  # inclusion between 0 and 1
+        model = topicfocus.PFSLDARegressor(inclusion_prior=0.3, **settings)
+    elif kind in ("two", "three"):
+        model = topicfocus.FocusedTopicClassifier(**settings)
     else:
-        more = {"covariates": rng.normal(5.0, 3.0, (300, 2))}
-        y = rng.poisson(np.exp(reviews.target / 5 + more["covariates"][:, 0] / 10))
-        model = regressor(4, family="poisson", **settings)
-        if kind == "three beside covariates":
-            model, y = topicfocus.FocusedTopicClassifier(4, **settings), three
+        families = {"count": "poisson", "rating": "ordinal", "several": ["gaussian", "bernoulli"]}
+        settings["family"] = families.get(kind, "gaussian")
+        model = topicfocus.FocusedTopicRegressor(**settings)
     return model.fit(reviews.counts, y, **more), more
 
 
@@ -204,38 +200,15 @@ def test_weights_count_like_copies(reviews, fitted):
             np.testing.assert_allclose(one[column], other[column], rtol=1e-9, atol=1e-12)
 
 
-def test_quantiles_of_weights():
-    values = np.array([3.0, 1.0, 2.0, 9.0])
-    weight = np.array([1.0, 2.0, 1.0, 0.0])
-    copies = np.array([1.0, 1.0, 2.0, 3.0])
-    found = weighted_quantiles(values, weight, (0.1, 0.5, 0.9))
-    np.testing.assert_allclose(found, weighted_quantiles(copies, np.ones(4), (0.1, 0.5, 0.9)))
-    plain = np.random.default_rng(0).random(50)
-    expected = np.quantile(plain, [0.1, 0.9], method="hazen")
-    np.testing.assert_allclose(weighted_quantiles(plain, np.ones(50), (0.1, 0.9)), expected)
-
-
 NEW = make_reviews(400, random_state=1)
 
 
 @pytest.mark.parametrize("kind", ["real", "count", "rating", "two", "three", "several"])
 def test_intervals_come_from_documents_that_had_no_part_in_the_fit(kind, fitted):
     """By hand: a regression of what is predicted, on the proportions of the topics."""
-    model, more = fitted(kind)
-    rng = np.random.default_rng(2)
-    stars = np.clip(np.round(NEW.target), 1, 10)
-    exposure = None
-    if kind == "count":
-        exposure = rng.uniform(0.5, 3.0, 400)
-        more = {"exposure": exposure}
-        y = rng.poisson(exposure * np.exp(NEW.target / 5))
-    elif kind == "rating":
-        y = np.digitize(stars, [3, 6]) * 2.0
-    elif kind == "three":
-        y = np.array(["bad", "fair", "good"])[np.digitize(NEW.target, [4, 7])]
-    else:
-        y = {"real": stars, "two": NEW.target > 5}.get(kind)
-        y = np.column_stack([stars, NEW.target > 5]) if y is None else y
+    model, _ = fitted(kind)
+    y, more = data_of(kind, NEW, seed=2)
+    exposure = more.get("exposure")
     table = model.topic_effects(NEW.counts, y, **more)
     mixes, weight = model.transform(NEW.counts), np.ones(400) if exposure is None else exposure
     responses = np.column_stack([y == c for c in ("bad", "fair", "good")]) if kind == "three" else y
@@ -284,12 +257,3 @@ def test_no_documents(reviews, fitted):
     for name in ("topic_effects", "word_effects"):
         with pytest.raises(ValueError, match="X has no documents"):
             getattr(fitted("real")[0], name)(reviews.counts[:0])
-
-
-def test_fewer_documents_where_each_costs_much(reviews, fitted):
-    model, _ = fitted("three")
-    documents = model.fitted_.documents(reviews.counts)
-    assert word_effects(model.fitted_, documents).sample == 100
-    assert affordable_documents(model.fitted_, documents, 30_000_000) == 5
-    assert 5 < affordable_documents(model.fitted_, documents, 200_000) < 100
-    assert len(model.word_effects(reviews.counts, n_documents=3)) > 0

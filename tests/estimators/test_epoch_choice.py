@@ -1,5 +1,7 @@
 """Joint models with X_val: the epoch that predicts these documents best is kept."""
 
+import io
+
 import numpy as np
 import pytest
 
@@ -42,17 +44,16 @@ def test_the_last_epoch_is_what_a_fit_without_validation_gives():
         np.testing.assert_array_equal(getattr(last, name), getattr(plain, name))
     np.testing.assert_array_equal(last.predict(X_VAL), plain.predict(X_VAL))
     assert last.noise_variance_ == plain.noise_variance_
+    file = io.BytesIO()
+    model.save(file)
+    assert "validation" not in plain.history_
+    for other in (plain, topicfocus.load(io.BytesIO(file.getvalue()))):
+        with pytest.raises(ValueError, match=r"X_val and y_val, and not in model files"):
+            other.at_last_epoch()
     # The model itself is not touched.
     assert explained(Y_VAL, model.predict(X_VAL)) == pytest.approx(
         max(model.history_["validation"]), abs=1e-4
     )
-
-
-def test_without_validation_documents_there_is_no_choice_and_no_other_epoch():
-    model = SLDARegressor(2, max_epochs=3, tol=0.0, random_state=0).fit(X, Y)
-    assert "validation" not in model.history_
-    with pytest.raises(ValueError, match="X_val and y_val"):
-        model.at_last_epoch()
 
 
 @pytest.mark.parametrize("kind", ["ordinal", "poisson", "bernoulli"])
@@ -72,13 +73,3 @@ def test_other_families_are_scored_by_their_own_likelihood(kind):
         share = y_val.mean()
         null = -(share * np.log(share) + (1 - share) * np.log1p(-share))
         assert 1 - loss / null == pytest.approx(looks.max(), abs=1e-3)
-
-
-def test_the_other_epoch_is_not_in_model_files(tmp_path):
-    model = SLDARegressor(2, max_epochs=4, tol=0.0, random_state=0)
-    model.fit(X, Y, X_val=X_VAL, y_val=Y_VAL)
-    model.save(tmp_path / "m.topicfocus")
-    loaded = topicfocus.load(tmp_path / "m.topicfocus")
-    np.testing.assert_array_equal(loaded.predict(X_VAL), model.predict(X_VAL))
-    with pytest.raises(ValueError, match="not in model files"):
-        loaded.at_last_epoch()

@@ -57,12 +57,6 @@ def test_a_target_of_noise(kind):
     assert silent <= 2
 
 
-def test_a_target_of_noise_with_few_documents():
-    target = np.random.default_rng(0).normal(size=100)
-    with pytest.warns(UselessFitWarning, match="no better than a constant"):
-        FocusedTopicRegressor(3, random_state=0).fit(REVIEWS.counts[:100], target)
-
-
 def test_a_joint_model_whose_validation_score_is_within_one_standard_error():
     """Whether validation documents are given, or chosen for the inclusion prior."""
     target = np.random.default_rng(1).normal(size=300)

@@ -28,25 +28,6 @@ def test_something_of_every_class_is_left(documents, share, seed):
         assert not held[group[documents_of_class]].all()
 
 
-def test_shares_are_close_with_many_groups():
-    rng = np.random.default_rng(0)
-    group = rng.integers(0, 400, 4000)
-    classes = rng.random(4000) < 0.1
-    strata = [np.flatnonzero(classes), np.flatnonzero(~classes)]
-    held = choose_groups(group, strata, np.ones(4000), 0.2, np.random.default_rng(1))[group]
-    for documents in strata:
-        assert held[documents].mean() == pytest.approx(0.2, abs=0.01)
-
-
-def test_two_groups_and_a_class_of_one_group():
-    rng = np.random.default_rng(0)
-    group = np.repeat([0, 1], [30, 70])
-    everyone = [np.arange(100)]
-    assert choose_groups(group, everyone, np.ones(100), 0.1, rng).tolist() == [True, False]
-    of_groups = [np.arange(30), np.arange(30, 100)]
-    assert not choose_groups(group, of_groups, np.ones(100), 0.1, rng).any()
-
-
 @pytest.mark.parametrize("estimator", [FocusedTopicRegressor, FocusedTopicClassifier])
 def test_the_fit_sets_whole_groups_aside(estimator, monkeypatch):
     reviews = make_reviews(200, random_state=0)

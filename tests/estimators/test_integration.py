@@ -9,7 +9,7 @@ from model_files import MODELS
 from sklearn import config_context
 from sklearn.exceptions import UnsetMetadataPassedError
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.metrics import r2_score, roc_auc_score
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_validate
 from sklearn.pipeline import make_pipeline
 
@@ -55,15 +55,6 @@ def test_cross_val_predict_of_classes(name):
     assert cross_val_predict(model, X, stars, cv=3, method="predict_proba").shape == (300, 3)
 
 
-@pytest.mark.parametrize("name", ["SLDARegressor", "FocusedTopicRegressor"])
-def test_several_targets_in_cross_val_predict(name):
-    both = np.column_stack([Y, -2 * Y + 3])
-    found = cross_val_predict(make(name), X, both, cv=3)
-    assert found.shape == both.shape
-    assert r2_score(both, found) > 0.0
-    assert cross_validate(make(name), X, both, cv=3)["test_score"].mean() > 0.0
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_dataframes_out(name):
     model = make(name, max_epochs=2).fit(FRAME, target_of(name))
@@ -82,23 +73,6 @@ COVARIATES = RNG.normal(size=(len(Y), 2))
 RATE = np.exp(0.3 * (Y - 5))
 EXPOSURE = RNG.uniform(0.1, 20.0, len(Y))
 COUNTS = RNG.poisson(RATE * EXPOSURE)
-
-
-def test_weights_are_routed_through_a_pipeline():
-    with config_context(enable_metadata_routing=True):
-        model = make("SLDARegressor").set_fit_request(sample_weight=True)
-        pipe = make_pipeline(CountVectorizer(), model)
-        pipe.fit(REVIEWS.texts, Y, sample_weight=WEIGHT)
-    direct = make("SLDARegressor").fit(X[:, _columns(pipe[0])], Y, sample_weight=WEIGHT)
-    without = make("SLDARegressor").fit(X[:, _columns(pipe[0])], Y)
-    np.testing.assert_allclose(pipe.predict(REVIEWS.texts), direct.predict(X[:, _columns(pipe[0])]))
-    assert np.abs(direct.coef_ - without.coef_).max() > 1e-6
-
-
-def _columns(vectoriser):
-    """Columns of X in the order of a vectoriser fitted to the same texts."""
-    place = {word: i for i, word in enumerate(REVIEWS.vocabulary)}
-    return [place[word] for word in vectoriser.get_feature_names_out()]
 
 
 def test_exposure_is_routed_to_fit_predict_and_score():

@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 from outside_family import NegativeBinomial
-from sklearn.exceptions import NotFittedError
-from sklearn.metrics import roc_auc_score
 
 from topicfocus import LDA, PFSLDAClassifier, PFSLDARegressor, SLDAClassifier, SLDARegressor
 from topicfocus.datasets import make_reviews
@@ -19,11 +17,6 @@ ALL = (LDA, *SUPERVISED)
 @pytest.fixture(scope="module")
 def reviews():
     return make_reviews(900, random_state=1)
-
-
-@pytest.fixture(scope="module")
-def sentiment():
-    return make_reviews(900, target="sentiment", random_state=1)
 
 
 def fitted(cls, data, **kwargs):
@@ -54,17 +47,6 @@ def test_pfslda_finds_the_words_that_matter_and_predicts(reviews, focused, plain
     scores = selection_scores(model.inclusion_, reviews.relevant, threshold=0.5)
     assert scores.precision > 0.95
     assert scores.recall > 0.85
-
-
-def test_classifier_ranks_and_is_calibrated_in_the_mean(sentiment):
-    model = fitted(PFSLDAClassifier, sentiment, inclusion_prior=0.25)
-    X, y = sentiment.counts[700:], sentiment.target[700:]
-    probability = model.predict_proba(X)
-    assert roc_auc_score(y, probability[:, 1]) > 0.95
-    np.testing.assert_allclose(probability.sum(axis=1), 1.0)
-    assert abs(probability[:, 1].mean() - y.mean()) < 0.1
-    decision = model.decision_function(X)
-    np.testing.assert_array_equal(model.predict(X), model.classes_[(decision > 0).astype(int)])
 
 
 def test_fitted_attributes(reviews, focused):
@@ -132,56 +114,6 @@ def test_bound_is_below_the_likelihood_and_perplexity_is_its_exponential(reviews
     frequency = (reviews.counts[:700].sum(axis=0) + 0.1) / (reviews.counts[:700].sum() + 21.8)
     unigram = np.exp(-(X @ np.log(np.asarray(frequency).ravel())).sum() / X.sum())
     assert model.perplexity(X) < unigram
-
-
-@pytest.mark.parametrize("cls", ALL)
-def test_unfitted(cls):
-    for method in ("transform", "predict", "predict_proba", "decision_function", "elbo"):
-        if hasattr(cls(), method):
-            with pytest.raises(NotFittedError):
-                getattr(cls(), method)(np.ones((2, 3)))
-    if cls in REGRESSORS:  # levels have probabilities, numbers have none
-        assert not hasattr(cls(), "predict_proba")
-        with pytest.raises(NotFittedError):
-            cls(family="ordinal").predict_proba(np.ones((2, 3)))
-    with pytest.raises(NotFittedError):
-        cls().top_words()
-
-
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_topics": 0}, "n_topics must be at least 1, got 0"),
-        ({"n_topics": 2.5}, "n_topics must be a whole number"),
-        ({"inclusion_prior": 0.0}, "inclusion_prior must be greater than 0"),
-        ({"inclusion_prior": 1.0}, "inclusion_prior must lie between 0 and 1"),
-        ({"inclusion_prior": 10}, "A percentage such as 10 is written 0.1"),
-        ({"doc_topic_prior": -1.0}, "doc_topic_prior must be greater than 0"),
-        ({"doc_topic_prior": [1.0, 2.0]}, "one number for each of the 5 topics"),
-        ({"doc_topic_prior": "auto"}, "doc_topic_prior must be one of 'learn'"),
-        ({"supervision_weight": "strong"}, "supervision_weight must be 'auto' or a number"),
-        ({"supervision_weight": 0}, "supervision_weight must be greater than 0"),
-        ({"bound": "loose"}, "bound must be one of 'paper', 'tight'"),
-        ({"solver": "newton"}, "solver must be one of"),
-        ({"solver": "gradient", "bound": "tight"}, 'use bound="paper"'),
-        ({"selection": "sort_and_cut"}, 'use bound="tight"'),
-        (
-            {"selection": "sort_and_cut", "solver": "stochastic", "bound": "tight"},
-            'needs solver="coordinate"',
-        ),
-        ({"solver": "gradient", "doc_topic_prior": "learn"}, 'needs solver="coordinate"'),
-        ({"max_epochs": 0}, "max_epochs must be at least 1"),
-        ({"tol": -1.0}, "tol must be at least 0"),
-        ({"batch_size": 0, "solver": "stochastic"}, "batch_size must be at least 1"),
-        ({"learning_rate": 0.0, "solver": "stochastic"}, "learning_rate must be greater than 0"),
-        ({"n_jobs": 0}, "n_jobs=0 has no meaning"),
-    ],
-)
-def test_bad_parameters(reviews, parameters, message):
-    model = PFSLDARegressor(**parameters)
-    with pytest.raises((ValueError, TypeError), match=message):
-        model.fit(reviews.counts, reviews.target)
-    assert not hasattr(model, "components_")
 
 
 @pytest.mark.parametrize("cls", SUPERVISED)

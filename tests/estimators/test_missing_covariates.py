@@ -72,17 +72,6 @@ def test_a_column_that_differs_in_few_documents_is_not_added(rare):
     assert abs(model.predict(X[:1], covariates=without)[0] - Y[0]) < 5.0
 
 
-def test_ten_documents_are_enough_for_a_column():
-    values = WHOLE.copy()
-    values[:10, 1] = np.nan
-    model = SLDARegressor(3, max_epochs=2, random_state=0)
-    assert model.fit(X, Y, covariates=values).covariate_coef_.shape == (3,)
-    weight = np.ones(200)
-    weight[0] = 0.5
-    model.fit(X, Y, covariates=values, sample_weight=weight)
-    assert model.covariate_coef_.shape == (2,)
-
-
 def test_validation_and_batches_are_filled_too():
     model = SLDARegressor(3, max_epochs=6, random_state=0)
     model.fit(X, Y, covariates=LACKING, X_val=X, y_val=Y, covariates_val=LACKING)

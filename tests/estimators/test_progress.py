@@ -8,7 +8,7 @@ from topicfocus import LDA, FocusedTopicRegressor, progress
 from topicfocus.datasets import make_reviews
 from topicfocus.estimators.training import FitOptions, fit_with
 from topicfocus.joint import StepInfo
-from topicfocus.progress import Pace, describe, duration, show_progress
+from topicfocus.progress import show_progress
 
 
 @pytest.fixture(scope="module")
@@ -26,9 +26,9 @@ def test_a_terminal_gets_a_bar(columns, monkeypatch, capsys):
         for step in range(1, 33):
             report("epochs", step, 61, StepInfo(step, -7.6861, 819, validation=0.555))
     seen = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", capsys.readouterr().err)
-    for part in ("━", "LDA: epochs, 32 of 61", "objective -7.68"):
+    for part in ("━", "LDA", "epochs, 32 of 61, ", " left, 819 words"):
         assert part in seen
-    assert columns < 160 or "validation 0.555, 819 words" in seen
+    assert columns < 160 or "validation 0.555, objective -7.6861" in seen
 
 
 def test_a_pipe_gets_lines_and_a_short_fit_none(monkeypatch, capsys):
@@ -41,17 +41,6 @@ def test_a_pipe_gets_lines_and_a_short_fit_none(monkeypatch, capsys):
     assert capsys.readouterr().err == "LDA: epochs, 1 of 2, 0 s\n"
     with show_progress("LDA", enabled=False) as report:
         assert report is None
-
-
-def test_the_time_left_is_estimated_from_the_steps_done():
-    pace = Pace()
-    assert pace.left(0, 20, 3.0) is None
-    assert pace.left(1, 20, 40.0) is None  # stages before the first step come once
-    left = pace.left(5, 20, 44.0)
-    assert left == pytest.approx(15.0)
-    assert describe("fits", 5, 20, None, 44.0, left) == "fits, 5 of 20, 44 s, at most 15 s left"
-    assert describe("subjects", 0, None, None, 10.0) == "subjects, 10 s"
-    assert [duration(s) for s in (40, 700, 7500)] == ["40 s", "12 min", "2 h 5 min"]
 
 
 def test_a_callback_hears_of_every_stage_and_step(reviews):

@@ -2,23 +2,13 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
-from topicfocus.estimators.scaling import TargetScaling, weighted_median, weighted_std
+from topicfocus.estimators.scaling import TargetScaling
 from topicfocus.families import Gaussian
 
 RNG = np.random.default_rng(0)
 Y = RNG.normal(4, 2, size=50)
 ONES = np.ones(50)
-
-
-def test_weighted_median_and_standard_deviation():
-    assert weighted_median(np.array([3.0, 1.0, 2.0, 9.0]), np.ones(4)) == 2.0
-    assert weighted_median(np.array([3.0, 1.0]), np.array([5.0, 1.0])) == 3.0
-    weight = RNG.integers(1, 5, size=50).astype(float)
-    copies = np.repeat(Y, weight.astype(int))
-    assert weighted_median(Y, weight) == weighted_median(copies, np.ones(len(copies)))
-    assert_allclose(weighted_std(Y, weight), copies.std(), rtol=1e-12)
 
 
 def test_digits_that_are_noise_are_no_outliers():

@@ -45,11 +45,6 @@ def assert_copies(name, y, options=None, extras=None, weight=WEIGHT):
     return weighted
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_weights_are_copies(name):
-    assert_copies(name, LABELS if name.endswith("Classifier") else REVIEWS.target)
-
-
 @pytest.mark.parametrize(
     "name, y, options, extras",
     [

@@ -14,10 +14,7 @@ from topicfocus import (
     SLDARegressor,
 )
 from topicfocus.datasets import make_reviews
-from topicfocus.estimators.training import UselessFitWarning
 from topicfocus.estimators.words import (
-    ORDERS,
-    context_scores,
     distinctive_scores,
     sign_agreement,
     usual_order,
@@ -44,17 +41,6 @@ def test_orders_of_a_small_model():
     np.testing.assert_allclose(word_scores(BETA, SHARE, "frex")[0, :4], wanted)
     assert word_scores(BETA, SHARE, "frex")[0, 4] == -np.inf
     assert order("frex")[0][0] == 1
-
-
-def test_one_topic_has_one_order():
-    model = LDA(1, max_epochs=2, random_state=0).fit(REVIEWS.counts)
-    names = [name for name in ORDERS if name != "distinctive"]
-    by_probability, _, by_frex = (model.top_words(8, order=name) for name in names)
-    assert by_frex == by_probability
-    model = FocusedTopicRegressor(1, max_epochs=2, random_state=0)
-    with pytest.warns(UselessFitWarning, match="a single topic: fit two or more"):
-        model.fit(REVIEWS.counts, REVIEWS.target)
-    assert model.top_words(8) == model.top_words(8, order="probability")
 
 
 def test_an_unknown_order_is_an_error():
@@ -104,13 +90,6 @@ def test_a_topic_without_a_direction_asks_none_of_its_words():
     np.testing.assert_allclose(sign_agreement(one * size, two * size[:, None]), wanted)
 
 
-def test_models_without_themes_show_probable_words():
-    graded = FocusedTopicRegressor(3, themes=False, max_epochs=3, random_state=0)
-    graded.fit(REVIEWS.counts, REVIEWS.target)
-    assert graded.top_words(5) == graded.top_words(5, order="probability")
-    assert all(map(len, graded.top_words(5, order="distinctive")))
-
-
 @pytest.mark.parametrize("model", [FocusedTopicRegressor, PFSLDARegressor])
 def test_context_words_are_dropped_and_go_with_the_topic(model):
     options = {"solver": "coordinate"} if model is PFSLDARegressor else {}
@@ -124,14 +103,6 @@ def test_context_words_are_dropped_and_go_with_the_topic(model):
     }
     for words in fitted.context_words(8, REVIEWS.vocabulary):
         assert 0 < len(words) <= 8 and set(words) <= dropped
-
-
-def test_rare_and_indifferent_words_do_not_come_first():
-    counts = np.array([[400.0, 100], [2, 0], [5000, 5000], [30, 40], [0, 0], [9e5, 1e4]])
-    scores = context_scores(counts, np.array([True] * 5 + [False]))
-    assert np.all(scores[:, 5] == 0)  # a kept word
-    assert scores[0].argmax() == 0
-    assert scores[0, 0] > 10 * scores[0, 1] and scores[0, 4] == 0 and scores[1, 2] > 0
 
 
 @pytest.mark.parametrize("model", [LDA, SLDARegressor, PCSLDARegressor])

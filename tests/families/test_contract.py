@@ -282,17 +282,6 @@ def test_initial_coef(family, seed, n_topics, size):
     np.testing.assert_allclose(more, coef, rtol=1e-12)
 
 
-@every_family
-def test_initial_coef_spreads_over_the_targets(family):
-    y = drawn_targets(family, np.random.default_rng(1), 200)
-    coef = family.initial_coef(y, np.ones(200), 4)
-    assert np.ptp(coef) > 0.0
-    means = family.mean(coef)
-    assert means[0] < y.mean() < means[-1]
-    constant = family.initial_coef(np.ones(20), np.ones(20), 3)
-    assert np.all(np.isfinite(constant))
-
-
 def expected_total(family, y, mean, variance, weight) -> float:
     """Σ w E[log p(y | f)]."""
     columns = (part[:, None] for part in (y, weight, mean, variance))

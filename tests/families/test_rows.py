@@ -118,21 +118,6 @@ def test_weight_zero_is_nothing(family):
 
 
 @every_row
-@seeds
-def test_values_are_proportional_to_the_weights(family, seed, scale):
-    target, weight, mean, variance = draw(family, seed, scale)
-    one = expectation_of(family, target, weight, mean, variance)
-    three = expectation_of(family, target, 3 * weight, mean, variance)
-    for a, b in zip(one, three, strict=True):
-        np.testing.assert_allclose(b, 3 * np.asarray(a), rtol=1e-12, atol=1e-14)
-    np.testing.assert_allclose(
-        value_of(family, target, 3 * weight, mean),
-        3 * value_of(family, target, weight, mean),
-        rtol=1e-12,
-    )
-
-
-@every_row
 @pytest.mark.parametrize("size", [30.0, 300.0, 700.0])
 def test_extreme_predictors_do_not_overflow(family, size):
     target, weight, f, _ = draw(family, 5)
@@ -166,13 +151,6 @@ def test_compiled_equals_python(family):
     width = m.shape[1]
     nothing = likelihood_rows(compiled, y[:0], w[:0], m[:0])
     assert nothing[0].shape == (0,) and nothing[1].shape == (0, width)
-
-
-@pytest.mark.parametrize("family", [*FAMILIES.values(), NegativeBinomial(2.0)])
-def test_a_row_of_one_is_the_scalar_operation(family):
-    y, f = np.array([1.0]), np.array([0.4])
-    value = value_of(family, y, np.array([2.0]), f)
-    assert value == pytest.approx(2.0 * family.log_likelihood(1.0, 0.4), rel=1e-15)
 
 
 # ---- classes ------------------------------------------------------------------------------------

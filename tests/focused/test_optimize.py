@@ -8,7 +8,7 @@ import pytest
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_reviews
 from topicfocus.families import Gaussian
-from topicfocus.focused.optimize import NegativeObjective, OptimizeSettings, optimize_topics
+from topicfocus.focused.optimize import NegativeObjective, optimize_topics
 from topicfocus.model import ModelState, make_problem
 
 
@@ -32,13 +32,9 @@ def case():
     return problem, start, logits
 
 
-def settings(bound, max_steps=30, precision=20.0):
-    return OptimizeSettings(prior_precision=precision, coef_bound=bound, max_steps=max_steps)
-
-
-def trace(case, how):
+def trace(case, bound, max_steps=30):
     values = []
-    return optimize_topics(*case, how, values.append), values
+    return optimize_topics(*case, 20.0, bound, max_steps, values.append)[0], values
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +53,7 @@ def with_covariates(case):
 )
 def test_the_gradient_is_that_of_the_objective(with_covariates, bound, precision):
     logits = with_covariates[2]
-    loss = NegativeObjective(*with_covariates, settings(bound, precision=precision))
+    loss = NegativeObjective(*with_covariates, precision, bound)
     rng = np.random.default_rng(4)
     x = loss.pack(logits + 0.2 * rng.normal(size=logits.shape))
 
@@ -81,12 +77,12 @@ def test_the_gradient_is_that_of_the_objective(with_covariates, bound, precision
 @pytest.mark.parametrize("bound", [None, np.full(3, 2.0)], ids=["graded", "free"])
 def test_the_objective_rises_until_no_direction_is_left(case, bound):
     problem, start, logits = case
-    end, values = trace(case, settings(bound, 400))
+    end, values = trace(case, bound, 400)
     assert np.all(np.diff(values) > -1e-5) and len(values) < 100  # θ̂ has a tolerance
-    loss = NegativeObjective(problem, start, logits, settings(bound))
+    loss = NegativeObjective(problem, start, logits, 20.0, bound)
     before = np.abs(loss(loss.pack(logits))[1][: logits.size]).max()
-    there = np.log(end.state.topic_word)
-    loss = NegativeObjective(problem, end.state, logits, settings(bound))
+    there = np.log(end.topic_word)
+    loss = NegativeObjective(problem, end, logits, 20.0, bound)
     loss(loss.pack(there))
     # W̃ is W minus its mean over topics, so the prior sees no difference between W and log β.
     slope = loss(loss.pack(there))[1][: logits.size].reshape(logits.shape)
@@ -94,7 +90,7 @@ def test_the_objective_rises_until_no_direction_is_left(case, bound):
 
 
 def test_a_bound_on_coefficients_holds(case):
-    shaped, _ = trace(case, settings(np.full(3, 1.5)))
-    assert np.abs(shaped.state.coef).max() <= 1.5
-    fixed, _ = trace(case, settings(None, 10))
-    np.testing.assert_array_equal(fixed.state.coef, case[1].coef)
+    shaped, _ = trace(case, np.full(3, 1.5))
+    assert np.abs(shaped.coef).max() <= 1.5
+    fixed, _ = trace(case, None, 10)
+    np.testing.assert_array_equal(fixed.coef, case[1].coef)

@@ -73,5 +73,5 @@ def test_the_optimum_in_every_direction(family):
 def test_validation_documents_choose_the_penalty(spread, least, most):
     column, design = documents(Gaussian(1.0), 200, 1, spread)
     held, held_design = documents(Gaussian(1.0), 2000, 2, spread)
-    chosen = best_toward_signs(column, design, held, held_design, SIGNS)
-    assert chosen in TOWARD_SIGNS and least <= chosen <= most
+    chosen, losses = best_toward_signs(column, design, held, held_design, SIGNS)
+    assert chosen in TOWARD_SIGNS and least <= chosen <= most and losses.shape == (2000,)

@@ -1,7 +1,5 @@
 """Topics that start from seed words."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -9,8 +7,6 @@ from scipy import sparse
 from topicfocus import FocusedTopicClassifier, FocusedTopicRegressor
 from topicfocus.counts import NamedCounts
 from topicfocus.datasets import make_reviews
-from topicfocus.focused.initialize import prior_precision
-from topicfocus.focused.settings import FocusSettings
 from topicfocus.focused.subjects import POWER, SHRINKAGE, THRESHOLD, seed_lift
 
 REVIEWS = make_reviews(1000, n_themes=4, random_state=0)
@@ -80,13 +76,6 @@ def test_all_topics_may_have_seeds():
     seeds = {"blame": ["rude", "slow", "overpriced"], "praise": ["friendly", "quick", "tasty"]}
     model = FocusedTopicRegressor(2, seed_words=seeds, random_state=0).fit(COUNTS, REVIEWS.target)
     assert model.topic_names_ == list(seeds) and model.coef_[0] < model.coef_[1]
-
-
-def test_the_prior_holds_seeded_topics():
-    settings = FocusSettings(n_topics=3)
-    np.testing.assert_array_equal(prior_precision(settings, 3), np.full(3, 9.0))
-    first, *others = prior_precision(replace(settings, seeds=(np.array([0]),)), 3)
-    assert first > others[0] == others[1] == 9.0
 
 
 @pytest.mark.parametrize(

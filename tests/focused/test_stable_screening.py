@@ -6,14 +6,10 @@ from scipy import sparse
 
 from topicfocus.focused import stable_screening
 from topicfocus.focused.ridge import Signals, descend, normal_equations
-from topicfocus.focused.stable_screening import (
-    expected_square,
-    sparse_expected_square,
-    stable_statistics,
-)
-from topicfocus.focused.word_statistics import SignalSums
+from topicfocus.focused.stable_screening import expected_squares, stable_statistics
+from topicfocus.focused.word_statistics import MARGINAL_SHARE, SignalSums
 
-PENALTY, SHARE = np.array([10.0]), 2 / 3
+PENALTY, SHARE = np.array([10.0]), MARGINAL_SHARE
 
 
 @pytest.fixture(scope="module")
@@ -39,14 +35,14 @@ def stable_of(words, y, weight=None):
     w = np.ones(len(y)) if weight is None else weight
     often = (words * words).T @ w
     signals = Signals(words, y, weight)
-    return stable_statistics(signals, PENALTY, often, halves_of(words), SHARE)
+    return stable_statistics(signals, PENALTY, often, halves_of(words))
 
 
 def statistics(words, y, weight=None):
     return stable_of(words, y, weight).amount[:, 0]
 
 
-def one_by_one(signals, penalties, often, halves, expected):
+def one_by_one(signals, penalties, often, halves, model):
     """The same slowly: each half by itself, its documents alone."""
     weight = np.ones(len(signals.values)) if signals.weight is None else signals.weight
     found = []
@@ -59,7 +55,9 @@ def one_by_one(signals, penalties, often, halves, expected):
         ridge = np.zeros_like(right)
         descend(matrix, right, penalty, ridge, right.copy())
         own = SignalSums.of(half).statistics(ridge)
-        found.append(expected(own.marginal, often) ** SHARE * own.joint ** (1 - SHARE))
+        found.append(
+            expected_squares(own.marginal, often)[model] ** SHARE * own.joint ** (1 - SHARE)
+        )
     return np.mean(found, axis=0)
 
 
@@ -75,12 +73,9 @@ def test_halves_at_once_are_halves_one_by_one(documents, columns, monkeypatch):
     often, penalties = (words * words).T @ weight, np.array([10.0, 3.0, 100.0])
     for w in (None, weight):
         signals = Signals(words, values, w)
-        found = stable_statistics(signals, penalties, often, halves, SHARE)
-        for ours, expected in (
-            (found.amount, expected_square),
-            (found.sparse, sparse_expected_square),
-        ):
-            theirs = one_by_one(signals, penalties, often, halves, expected)
+        found = stable_statistics(signals, penalties, often, halves)
+        for model, ours in enumerate((found.amount, found.sparse)):
+            theirs = one_by_one(signals, penalties, often, halves, model)
             np.testing.assert_allclose(ours, theirs, rtol=1e-7, atol=1e-9)
 
 
@@ -97,7 +92,7 @@ def test_the_expected_square_is_right_on_average_where_z_is_not():
     spread = np.repeat([0.7, 1.0, 3.0], 20_000)
     truth = spread * rng.normal(size=60_000)
     z = truth + rng.normal(size=60_000)
-    expected = expected_square(z[:, None] ** 2, often)[:, 0]
+    expected = expected_squares(z[:, None] ** 2, often)[0][:, 0]
     for n in np.unique(often):
         top = np.flatnonzero(often == n)[np.argsort(-np.abs(z[often == n]))[:2000]]
         found = np.mean(truth[top] ** 2)
@@ -112,9 +107,7 @@ def test_where_most_words_say_nothing_the_sparse_expected_square_is_right():
     says = rng.random(40_000) < 0.1
     truth = np.where(says, np.where(often > 50, 5.0, 3.0) * rng.normal(size=40_000), 0.0)
     z = truth + rng.normal(size=40_000)
-    doubted, expected = (
-        f(z[:, None] ** 2, often)[:, 0] for f in (sparse_expected_square, expected_square)
-    )
+    expected, doubted = (e[:, 0] for e in expected_squares(z[:, None] ** 2, often))
     for low, high in ((0.0, 1.0), (1.0, 2.0), (3.0, 4.0), (5.0, 20.0)):
         for n in (5.0, 100.0):
             here = (often == n) & (np.abs(z) >= low) & (np.abs(z) < high)
@@ -123,9 +116,7 @@ def test_where_most_words_say_nothing_the_sparse_expected_square_is_right():
             assert low > 1 or np.mean(expected[here]) > 2 * found
     # Where all say something it doubts hardly any.
     z = 3 * rng.normal(size=20_000) + rng.normal(size=20_000)
-    both = [
-        f(z[:, None] ** 2, np.ones(20_000))[:, 0] for f in (sparse_expected_square, expected_square)
-    ]
+    both = [e[:, 0] for e in expected_squares(z[:, None] ** 2, np.ones(20_000))]
     top = np.abs(z) > 2
     np.testing.assert_allclose(both[0][top], both[1][top], rtol=0.15)
 

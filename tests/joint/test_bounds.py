@@ -1,7 +1,6 @@
 """Each of the eight terms: a dense twin, a Monte Carlo estimate, and their sum."""
 
 from dataclasses import replace
-from functools import partial
 
 import models
 import numpy as np
@@ -9,11 +8,8 @@ import pytest
 from hypothesis import given, settings
 from scipy.special import gammaln
 
-from topicfocus.joint import bounds
 from topicfocus.joint.bounds import TERMS, bound_terms, total
 from topicfocus.joint.statistics import bound_value, collect
-from topicfocus.model import ModelState
-from topicfocus.proportions import responsibilities
 
 every_bound = pytest.mark.parametrize("bound", models.BOUNDS)
 every_family = pytest.mark.parametrize("family", models.FAMILIES)
@@ -44,42 +40,6 @@ def assert_terms(case):
 @given(models.cases())
 def test_terms_equal_the_dense_computation_and_sum_to_the_collapsed_bound(case):
     assert_terms(case)
-
-
-@every_bound
-@pytest.mark.parametrize("block", [1, 3, 10])
-def test_blocks_of_documents_do_not_change_the_terms(monkeypatch, bound, block):
-    case = models.draw_case(4, bound=bound, n_docs=9)
-    whole = bound_terms(*case)
-    some = partial(responsibilities, size=block)
-    monkeypatch.setattr(bounds, "responsibilities", some)
-    for name, value in bound_terms(*case).items():
-        np.testing.assert_allclose(value, whole[name], rtol=1e-13, err_msg=name)
-
-
-@every_bound
-def test_a_word_that_never_occurs_changes_nothing(bound):
-    """No counts, so no topic and no background probability, as the updates leave it."""
-    case = models.draw_case(5, bound=bound)
-    counts = np.column_stack([case.problem.corpus.counts.toarray(), np.zeros(5)])
-    wider = ModelState(
-        np.vstack([case.state.topic_word, np.zeros(3)]),
-        np.append(case.state.inclusion, 0.4),
-        np.append(case.state.background, 0.0),
-        *(case.state.coef, case.state.family, case.state.doc_topic_prior),
-    )
-    corpus = models.make_corpus(counts)
-    wide = models.Case(replace(case.problem, corpus=corpus), wider, case.hyper, case.gamma)
-    narrow = bound_terms(*case)
-    for name, value in bound_terms(*wide).items():
-        np.testing.assert_allclose(value, narrow[name], rtol=1e-13, err_msg=name)
-    stats = collect(*wide[:3], case.gamma.copy(), max_steps=0)
-    other = collect(*case[:3], case.gamma.copy(), max_steps=0)
-    np.testing.assert_allclose(
-        bound_value(stats, wider, case.hyper),
-        bound_value(other, case.state, case.hyper),
-        rtol=1e-13,
-    )
 
 
 def disjoint_case(seed=6, family="gaussian"):
@@ -237,11 +197,3 @@ def test_target_terms_are_lower_bounds_that_close(family):
             gaps.append(exact - terms[d])
     assert max(gaps[-4:]) < 1e-3
     assert family == "gaussian" or max(gaps) > 1e-4
-
-
-@every_family
-def test_words_alone_have_no_target_term_whatever_the_family(family):
-    """Their problem has one column of targets, the family perhaps five."""
-    case = models.draw_case(19, family, supervised=False)
-    assert not bound_terms(*case)["log_p_y"].any()
-    assert collect(*case[:3], case.gamma.copy()).target == 0.0

@@ -108,27 +108,6 @@ def test_relaxed_steps_get_there_in_fewer_epochs():
     np.testing.assert_allclose(model.topic_word.sum(axis=0), 1, rtol=1e-9)
 
 
-def test_documents_without_targets_teach_words_but_not_coefficients():
-    case = models.draw_case(6, n_docs=30, n_words=12)
-    target = case.problem.target.copy()
-    target[10:] = np.nan
-    problem = models.make_problem(case.problem.corpus, target, n_jobs=1)
-    changed = models.make_problem(
-        case.problem.corpus, np.where(np.isnan(target), target, target + 1.0), n_jobs=1
-    )
-    solver = CoordinateSolver()
-    _, model = objectives(solver, problem, case.hyper, case.state)
-    _, words_only = objectives(
-        solver, models.make_problem(case.problem.corpus, None), case.hyper, case.state
-    )
-    _, other = objectives(solver, changed, case.hyper, case.state)
-    assert np.all(model.coef != case.state.coef) and np.all(words_only.coef == case.state.coef)
-    assert np.abs(model.coef - other.coef).max() > 0.1
-    half = problem.rows(np.arange(10))
-    _, only_known = objectives(solver, half, case.hyper, case.state)
-    assert np.abs(only_known.topic_word - model.topic_word).max() > 1e-3
-
-
 @pytest.mark.parametrize(
     ("family", "bound", "selects"),
     [
@@ -173,3 +152,24 @@ def test_a_weight_is_a_number_of_copies(family, bound, selects):
         once = replace(case.problem, doc_weight=None)
         _, plain = objectives(CoordinateSolver(), once, case.hyper, starts[1])
         assert np.abs(plain.topic_word - a.topic_word).max() > 1e-3  # weights do matter
+
+
+def test_documents_without_targets_teach_words_but_not_coefficients():
+    case = models.draw_case(6, n_docs=30, n_words=12)
+    target = case.problem.target.copy()
+    target[10:] = np.nan
+    problem = models.make_problem(case.problem.corpus, target, n_jobs=1)
+    changed = models.make_problem(
+        case.problem.corpus, np.where(np.isnan(target), target, target + 1.0), n_jobs=1
+    )
+    solver = CoordinateSolver()
+    _, model = objectives(solver, problem, case.hyper, case.state)
+    _, words_only = objectives(
+        solver, models.make_problem(case.problem.corpus, None), case.hyper, case.state
+    )
+    _, other = objectives(solver, changed, case.hyper, case.state)
+    assert np.all(model.coef != case.state.coef) and np.all(words_only.coef == case.state.coef)
+    assert np.abs(model.coef - other.coef).max() > 0.1
+    half = problem.rows(np.arange(10))
+    _, only_known = objectives(solver, half, case.hyper, case.state)
+    assert np.abs(only_known.topic_word - model.topic_word).max() > 1e-3

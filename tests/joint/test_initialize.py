@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 
 from topicfocus.corpus import make_corpus
-from topicfocus.families import Gaussian
 from topicfocus.joint.initialize import near_symmetric_start, perturbed_start
 from topicfocus.joint.settings import Hyperparameters
 from topicfocus.model import make_problem
@@ -46,20 +45,6 @@ def test_a_start_is_a_model(begin, family, selects, supervised):
     np.testing.assert_array_equal(again.topic_word, start.topic_word)
     other = begin(problem, hyper, FAMILIES[family], prior, np.random.default_rng(2))
     assert np.any(other.topic_word != start.topic_word)
-
-
-def test_perturbed_topics_are_near_the_words_frequencies():
-    problem, hyper = make()
-    start = perturbed_start(problem, hyper, Gaussian(1.0), np.ones(3), np.random.default_rng(1))
-    share = problem.corpus.word_counts / problem.corpus.n_tokens
-    assert np.all(start.topic_word[5] == 0) and start.background[5] == 0
-    seen = share > 0
-    ratio = start.topic_word[seen] / share[seen, None]
-    assert 0.2 < ratio.min() < 0.8 and 1.2 < ratio.max() < 8
-    np.testing.assert_allclose(start.background, share, rtol=1e-12)
-    y = problem.target
-    assert y.min() < start.coef.min() < np.median(y) < start.coef.max() < y.max()
-    np.testing.assert_allclose(start.family.noise_variance, np.var(y), rtol=1e-12)
 
 
 def test_of_several_targets_each_starts_as_if_it_were_alone():

@@ -57,14 +57,6 @@ def test_cold_words_are_sorted_and_cut(seed, p):
     assert np.all(np.abs(advantage[between]) <= 1e-5)
 
 
-def test_the_hard_cut_is_the_limit_of_the_soft_ones():
-    rng = np.random.default_rng(0)
-    score, n = rng.normal(size=40), rng.integers(1, 50, 40).astype(float)
-    hard = sort_and_cut(score, n, 0.3, 1e-9)
-    gaps = [np.abs(sort_and_cut(score, n, 0.3, t) - hard).sum() for t in (1.0, 0.1, 0.01, 1e-4)]
-    assert np.all(np.diff(gaps) < 0) and gaps[-1] < 0.05
-
-
 def test_words_never_seen_are_dropped_and_do_not_move_the_others():
     score, n = np.array([0.5, -0.2, 0.1, 99.0]), np.array([4.0, 2.0, 7.0, 0.0])
     phi = sort_and_cut(score, n, 0.3, 0.2)

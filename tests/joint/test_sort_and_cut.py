@@ -66,19 +66,6 @@ def test_it_works_for_bernoulli_targets():
     assert selection_scores(result.model.inclusion, data.relevant).precision >= 0.9
 
 
-def test_words_that_never_occur_are_dropped():
-    data = make_pfslda(n_docs=200, doc_length=60, random_state=6)
-    counts = np.column_stack([data.counts.toarray(), np.zeros((200, 2))])
-    problem = make_problem(make_corpus(counts), data.target)
-    hyper = Hyperparameters(n_topics=3, inclusion_prior=0.3, bound="tight")
-    rng = np.random.default_rng(0)
-    start = perturbed_start(problem, hyper, Gaussian(1.0), np.ones(3), rng)
-    solver = CoordinateSolver(selection="sort_and_cut", burn_in=5, anneal=10, settle=3)
-    model = run(solver, problem, hyper, start, rng, max_epochs=1, tol=0).model
-    assert np.all(model.inclusion[-2:] == 0) and np.all(model.topic_word[-2:] == 0)
-    assert np.all(model.background[-2:] == 0)
-
-
 @pytest.mark.parametrize("change", [{"bound": "paper"}, {"selects": False}])
 def test_it_refuses_what_it_does_not_solve(change):
     case = models.draw_case(0, bound="tight")

@@ -99,12 +99,13 @@ def test_batches_are_unbiased(monkeypatch):
     problem, hyper, start = make("gaussian", "paper")
     hyper = replace(hyper, coef_penalty=0.4)
     steps = record_steps(monkeypatch)
-    solver = StochasticSolver(batch_size=100, learning_rate=0.0, single_precision=False)
+    solver = StochasticSolver(batch_size=100, learning_rate=0.0)
     state = solver.begin(problem, hyper, start, np.random.default_rng(0))
     gamma = state.concentration.copy()
     _, info = solver.step(state)
-    stats = collect(problem, start, hyper, gamma, max_steps=10, tolerance=1e-3)
-    expected = collapsed_gradient(stats, coef_gradient(problem, start, gamma), start, hyper)
+    stats = collect(problem, start, hyper, gamma, max_steps=10, tolerance=1e-3, dtype=np.float32)
+    expected = collapsed_gradient(stats, start, hyper)
+    expected |= coef_gradient(problem, start, gamma, hyper.coef_penalty)
     assert len(steps) == 4
     for name, value in expected.items():
         average = np.mean([gradient[name] for gradient, _ in steps], axis=0)

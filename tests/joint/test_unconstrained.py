@@ -28,8 +28,8 @@ def collapsed(case, free, gamma):
 def gradient_at(case, free):
     """The gradient at free parameters, and the converged γ."""
     _, stats, state, gamma = collapsed(case, free, case.gamma)
-    d_target = coef_gradient(case.problem, state, gamma)
-    return collapsed_gradient(stats, d_target, state, case.hyper), gamma
+    d_target = coef_gradient(case.problem, state, gamma, case.hyper.coef_penalty)
+    return collapsed_gradient(stats, state, case.hyper) | d_target, gamma
 
 
 @pytest.mark.parametrize(
@@ -78,24 +78,6 @@ def test_every_block_matches_central_differences(family, bound, selects, supervi
             assert np.abs(gradient[name]).max() > 1e-2, name  # not a comparison of zeros
 
 
-def test_words_that_never_occur_and_documents_without_targets():
-    case = models.draw_case(21, n_docs=6, learn_prior=True)
-    counts = case.problem.corpus.counts.toarray()
-    counts[:, 1] = 0
-    target = case.problem.target.copy()
-    target[[1, 4]] = np.nan
-    problem = models.make_problem(models.make_corpus(counts), target, n_jobs=1)
-    case = case._replace(problem=problem)
-    free = to_unconstrained(case.state, case.hyper)
-    gradient, gamma = gradient_at(case, free)
-    for name in BLOCKS:
-        numerical = models.numerical_gradient(
-            lambda x, name=name: collapsed(case, {**free, name: x}, gamma)[0], free[name]
-        )
-        np.testing.assert_allclose(gradient[name], numerical, rtol=1e-6, atol=3e-6, err_msg=name)
-    assert gradient["inclusion_logits"][1] == 0.0
-
-
 @pytest.mark.parametrize("family", models.FAMILIES)
 def test_free_parameters_and_back(family):
     case = models.draw_case(23, family, learn_prior=True, n_covariates=2)
@@ -124,3 +106,21 @@ def test_inclusion_of_exactly_zero_or_one_has_finite_logits():
     np.testing.assert_allclose(
         expit(logits), np.clip(state.inclusion, INCLUSION_MARGIN, 1 - INCLUSION_MARGIN), atol=1e-15
     )
+
+
+def test_words_that_never_occur_and_documents_without_targets():
+    case = models.draw_case(21, n_docs=6, learn_prior=True)
+    counts = case.problem.corpus.counts.toarray()
+    counts[:, 1] = 0
+    target = case.problem.target.copy()
+    target[[1, 4]] = np.nan
+    problem = models.make_problem(models.make_corpus(counts), target, n_jobs=1)
+    case = case._replace(problem=problem)
+    free = to_unconstrained(case.state, case.hyper)
+    gradient, gamma = gradient_at(case, free)
+    for name in BLOCKS:
+        numerical = models.numerical_gradient(
+            lambda x, name=name: collapsed(case, {**free, name: x}, gamma)[0], free[name]
+        )
+        np.testing.assert_allclose(gradient[name], numerical, rtol=1e-6, atol=3e-6, err_msg=name)
+    assert gradient["inclusion_logits"][1] == 0.0

@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import norm
 
 from topicfocus import PFSLDAClassifier, PFSLDARegressor
 from topicfocus.corpus import make_corpus
 from topicfocus.datasets import make_pfslda
-from topicfocus.estimators.joint_training import auto_schedule
-from topicfocus.families import Bernoulli, Gaussian
+from topicfocus.families import Gaussian
 from topicfocus.joint import GradientSolver, run
 from topicfocus.joint.initialize import near_symmetric_start
 from topicfocus.joint.settings import Hyperparameters
@@ -28,14 +26,6 @@ def start_of(problem, family, seed=0, **settings):
     hyper = Hyperparameters(n_topics=3, inclusion_prior=0.25)
     rng = np.random.default_rng(seed)
     return hyper, near_symmetric_start(problem, hyper, family, np.ones(3), rng, **settings)
-
-
-def test_the_loss_of_a_constant_prediction_is_one():
-    held = problem_of(HELD)
-    _, start = start_of(held, Gaussian(1.0), spread=True)
-    loss = ValidationLoss(held, Gaussian(1.0))
-    constant = np.full(3, DATA.target[HELD].mean())
-    assert np.mean(loss(start.__class__(**{**vars(start), "coef": constant}))) == pytest.approx(1)
 
 
 def test_the_smallest_prior_within_one_standard_error_is_chosen():
@@ -90,26 +80,6 @@ def test_where_the_prior_cannot_be_chosen():
         PFSLDARegressor(3, inclusion_prior="auto").partial_fit(DATA.counts, DATA.target)
     with pytest.raises(ValueError, match="inclusion_prior must be 'auto' or a number"):
         PFSLDARegressor(3, inclusion_prior="most").fit(DATA.counts, DATA.target)
-
-
-def test_the_schedule_depends_on_the_number_of_documents():
-    assert auto_schedule(7_500, None) == (100, 113)
-    assert auto_schedule(3_754, None) == (94, 212)
-    assert auto_schedule(100, None) == (10, 250)
-    assert auto_schedule(1_000_000, None) == (10_000, 85)
-    assert auto_schedule(7_500, 50) == (50, 75)
-
-
-@pytest.mark.parametrize("family", [Gaussian(1.0), Bernoulli()])
-def test_a_spread_start_has_evenly_spaced_coefficients(family):
-    y = DATA.target if isinstance(family, Gaussian) else (DATA.target > 0).astype(float)
-    problem = problem_of(slice(None), y)
-    _, start = start_of(problem, family, spread=True)
-    steps = np.diff(np.sort(start.coef)) / np.diff(norm.ppf([1 / 6, 3 / 6, 5 / 6]))
-    assert_allclose(steps, np.std(y) if isinstance(family, Gaussian) else 1.0, rtol=1e-6)
-    if isinstance(family, Gaussian):
-        assert start.family.noise_variance == pytest.approx(np.var(y))
-        assert abs(start.coef.mean() - y.mean()) < 0.1 * np.std(y)
 
 
 def test_a_falling_step_ends_still():

@@ -84,18 +84,6 @@ def test_every_step_rises(document: Document, steps):
     assert np.all(np.diff(values) >= -slack)
 
 
-@pytest.mark.parametrize("n_topics", [1, 2, 7])
-def test_empty_document_gives_the_prior(n_topics):
-    prior = np.linspace(0.2, 2.0, n_topics)
-    document = Document(np.empty((0, n_topics)), np.empty(0), prior, prior, None, None)
-    theta, steps = solve(document)
-    np.testing.assert_allclose(theta, prior / prior.sum(), rtol=1e-15)
-    assert steps == 1
-    elsewhere = np.linspace(2.0, 0.2, n_topics)
-    theta, _ = solve(document, elsewhere / elsewhere.sum())
-    np.testing.assert_allclose(theta, prior / prior.sum(), rtol=1e-7)
-
-
 @given(documents(supervised=False, most_topics=1))
 def test_one_topic(document: Document):
     theta, steps = solve(document)

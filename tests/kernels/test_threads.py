@@ -189,15 +189,6 @@ def test_statistics_are_bit_identical_for_every_thread_count(family, dtype):
         assert_identical(statistics_of(case, n_jobs, dtype), one)
 
 
-def test_mixes_are_bit_identical_for_every_thread_count():
-    case = large_case("gaussian")
-    corpus, state = case.problem.corpus, case.state
-    one = topic_proportions(corpus, state, n_jobs=1)
-    np.testing.assert_allclose(one.sum(axis=1), 1.0, rtol=1e-12)
-    for n_jobs in (2, 3, 5):
-        assert np.array_equal(topic_proportions(corpus, state, n_jobs=n_jobs), one)
-
-
 def test_several_threads_may_call_at_once():
     """As a Dask worker does: all share the pools, none waits for ever, results as if alone."""
     case = large_case("gaussian")
@@ -266,3 +257,12 @@ def test_work_on_our_threads_does_not_wait_for_them():
     found = list(map_in_order(outer, range(6), 2))
     assert found == [(40 * i + 6, 1, 1) for i in range(6)]
     assert n_threads(2) == 2
+
+
+def test_mixes_are_bit_identical_for_every_thread_count():
+    case = large_case("gaussian")
+    corpus, state = case.problem.corpus, case.state
+    one = topic_proportions(corpus, state, n_jobs=1)
+    np.testing.assert_allclose(one.sum(axis=1), 1.0, rtol=1e-12)
+    for n_jobs in (2, 3, 5):
+        assert np.array_equal(topic_proportions(corpus, state, n_jobs=n_jobs), one)

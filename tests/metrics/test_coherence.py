@@ -99,16 +99,3 @@ def test_errors_of_windows(case):
         coherence(topics, None, "c_v", texts=[], vocabulary=words)
     with pytest.raises(ValueError, match="occurs in none"):
         coherence(topics, None, "uci", texts=[words[:3]], vocabulary=words)
-
-
-def test_umass_with_add_one(case):
-    topics, counts = case
-    present = counts > 0
-    top = np.argsort(-topics[1], kind="stable")[:5]
-    pairs = itertools.combinations(top, 2)
-    expected = [
-        math.log(((present[:, i] & present[:, j]).sum() + 1) / present[:, i].sum())
-        for i, j in pairs
-    ]
-    found = coherence(topics, counts, "umass", 5, per_topic=True, epsilon=1 / len(counts))
-    assert found[1] == pytest.approx(np.mean(expected))

@@ -1,7 +1,5 @@
 """Coherence beside gensim's CoherenceModel, on the same documents."""
 
-import math
-
 import numpy as np
 import pytest
 
@@ -75,26 +73,6 @@ def test_umass(case):
 def test_npmi_of_documents(case):
     # One window for each document: longer than all of them.
     check(case, "npmi", by_gensim(case, "c_npmi", 1000), epsilon=1e-12)
-
-
-def test_npmi_is_gensims_unless_words_are_never_together(case):
-    topics, _, own, vocabulary = case
-    texts = [text[:10] for text in own]  # so short that some words are never together
-    present = np.array([[word in text for word in vocabulary] for text in texts])
-    each, _ = by_gensim(case, "c_npmi", 1000, texts)
-    ours = coherence(topics, present.astype(float), "npmi", TOP_N, per_topic=True)
-    some_apart = 0
-    for k, topic in enumerate(topics):
-        top = np.argsort(-topic, kind="stable")[:TOP_N]
-        shares = present[:, top].mean(axis=0)
-        joint = (present[:, top].T.astype(float) @ present[:, top]) / len(texts)
-        i, j = np.triu_indices(TOP_N, 1)
-        never = joint[i, j] == 0
-        some_apart += never.sum()
-        # -1 instead of -1 - log(P(u)P(v)) / -log(1e-12), and nothing else.
-        surplus = -np.log(shares[i] * shares[j])[never].sum() / -math.log(1e-12) / len(i)
-        assert each[k] - ours[k] == pytest.approx(surplus, abs=1e-9)
-    assert 0 < some_apart < len(topics) * len(i)
 
 
 @pytest.mark.parametrize("measure", ["uci", "c_v"])

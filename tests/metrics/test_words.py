@@ -12,14 +12,6 @@ from topicfocus.metrics import (
 )
 
 
-def test_selection_by_hand():
-    scores = selection_scores([1, 0.995, 0.5, 1, 0], [True, True, True, False, False])
-    assert scores.precision == pytest.approx(2 / 3)
-    assert scores.recall == pytest.approx(2 / 3)
-    precision, recall = selection_scores([1, 0.995, 0.5], [1, 0, 1])  # 0 and 1 as a mask; unpacking
-    assert (precision, recall) == (0.5, 0.5)
-
-
 @pytest.mark.parametrize(
     ("inclusion", "relevant", "expected"),
     [
@@ -46,13 +38,6 @@ def test_selection_refuses(inclusion, relevant, message):
         selection_scores(inclusion, relevant)
 
 
-def test_overlap_by_hand():
-    components = [[0.5, 0.5, 0.0], [0.0, 0.8, 0.2]]
-    assert channel_overlap(components, [0.0, 0.5, 0.5]) == pytest.approx(0.5)
-    assert channel_overlap(components, [1.0, 0.0, 0.0]) == pytest.approx(0.5)
-    assert channel_overlap(components, [0.0, 0.0, 1.0]) == pytest.approx(0.2)
-
-
 @given(
     kept=hnp.arrays(bool, 40),
     weights=hnp.arrays(float, (3, 40), elements=st.floats(1e-3, 1)),
@@ -63,14 +48,6 @@ def test_overlap_of_disjoint_channels_is_exactly_zero(kept, weights):
     assert channel_overlap(components, background) == 0.0
     background[0] = 1e-6  # one shared word is enough
     assert channel_overlap(components, background) > 0.0
-
-
-def test_diversity_by_hand():
-    first, second = [0.6, 0.3, 0.1, 0.0], [0.0, 0.1, 0.5, 0.4]
-    assert topic_diversity([first, second], top_n=1) == 1.0
-    assert topic_diversity([first, second], top_n=2) == 1.0
-    assert topic_diversity([first, second], top_n=3) == pytest.approx(4 / 6)
-    assert topic_diversity([first, first], top_n=2) == 0.5
 
 
 @pytest.mark.parametrize(

@@ -1,23 +1,31 @@
 """Files that are damaged, foreign, hostile or of another format: one line that says so."""
 
+import contextlib
 import hashlib
 import io
 import json
+import os
 import pickle
 import sys
+import time
 import zipfile
+from itertools import product
 
 import numpy as np
 import pytest
 from model_files import (
+    KINDS,
+    ODD_VALUES,
     REVIEWS,
     altered,
     file_by_hand,
     fitted,
     fitted_kind,
     members,
+    n_fields,
     saved,
     sealed,
+    with_field,
 )
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import make_pipeline
@@ -295,4 +303,36 @@ def test_numbers_of_1e308_are_refused(kind, huge):
         refused(file, "is not valid")
 
 
-# ---- many mutations ------------------------------------------------------------------------------
+# ---- every field of the header -------------------------------------------------------------------
+
+SWEPT = ["pipeline", "several numbers", "several classes", "real with covariates"]
+#: One of so many inputs; all of them take two minutes.
+EVERY = 1 if os.environ.get("TOPICFOCUS_SLOW") else 37
+
+
+@pytest.mark.parametrize("kind", SWEPT)
+def test_any_value_of_any_field_is_refused_or_harmless(kind):
+    """The file is refused in one line, or its model predicts finite numbers or refuses texts."""
+    if kind == "pipeline":
+        model = make_pipeline(TokenCounter(min_df=2), SLDARegressor(2, max_epochs=1))
+        model.fit(REVIEWS.texts, REVIEWS.target)
+        X, more = REVIEWS.texts[:3], {}
+    else:
+        model, X = fitted_kind(kind), REVIEWS.counts[:3]
+        more = {name: values[:3] for name, values in KINDS[kind][3].items()}
+    content = saved(model)
+    inputs = list(product(range(n_fields(content)), ODD_VALUES))[::EVERY]
+    for i, value in inputs:
+        began = time.process_time()
+        try:
+            again = topicfocus.load(io.BytesIO(with_field(content, i, value)))
+        except ModelFileError as error:
+            assert str(error).isprintable() and len(str(error)) < 600
+            assert "NoneType" not in str(error)
+            continue
+        with contextlib.suppress(ValueError, TypeError):
+            method = getattr(again, "predict_proba", again.predict)
+            found = method(X, **more)
+            parts = found if isinstance(found, list) else [found]
+            assert all(np.isfinite(np.asarray(part, dtype=float)).all() for part in parts)
+        assert time.process_time() - began < 20

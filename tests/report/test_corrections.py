@@ -54,6 +54,20 @@ def test_corrections_are_collected_and_downloaded(open_page):
     assert downloaded(page)["merge_topics"] == [[1, 2, 3]]
 
 
+def test_a_phone_leads_to_the_corrections_from_its_first_screen(open_page):
+    page = open_page(explorer("regression").html, viewport={"width": 390, "height": 844})
+    link = page.get_by_role("button", name="Rename, merge or drop words")
+    assert link.bounding_box()["y"] < 844
+    link.click()
+    assert page.evaluate("document.activeElement.id") == "topic-name"
+    for _ in range(50):  # scrolling takes a moment
+        top = page.locator("#topic-name").bounding_box()["y"]
+        if 0 <= top < 400:
+            break
+        page.wait_for_timeout(100)
+    assert 0 <= top < 400
+
+
 def test_every_correction_can_be_undone(open_page):
     page = open_page(explorer("regression").html)
     word = page.locator(".word-bar .name").first.inner_text()

@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from report_cases import case, explorer
 
-from topicfocus.report import Explorer
-
 
 def drag(page, surface, start, stop, steps=4):
     """Over a picture, from and to in shares of its box."""
@@ -30,20 +28,6 @@ def test_the_relevance_slider_can_be_dragged(open_page):
     assert page.locator(".word-bar .name").all_inner_texts() != first
     # The same element all the way: a new one would have let go of the pointer.
     assert page.evaluate("document.getElementById('relevance') === window.dragged")
-
-
-def test_a_second_brush_shows_a_document_of_its_own(open_page):
-    page = open_page(explorer("regression").html, "#view=documents")
-    surface = page.locator("#panel-documents .surface").first
-    drag(page, surface, (0.01, 0.01), (0.5, 0.99))
-    page.locator(".docs [data-doc]").nth(1).click()
-    drag(page, surface, (0.55, 0.01), (0.99, 0.99))
-    first = page.locator(".docs [data-doc]").first.get_attribute("data-doc")
-    assert page.locator(".docs [aria-pressed=true]").count() == 1
-    assert page.locator("#document h2").inner_text() == f"Document {first}"
-    low, high, *_ = page.evaluate("topicfocus.state.box")
-    model, texts, _ = case("regression")
-    assert low <= model.predict([texts[int(first)]])[0] <= high
 
 
 def test_the_theme_is_remembered(open_page):
@@ -107,24 +91,6 @@ def test_taking_words_out_is_what_python_would_predict(open_page, kind):
     else:
         wanted = model[-1].predict(counts)
     np.testing.assert_allclose(found, wanted, atol=1e-6)
-
-
-def test_codes_are_switched_off_and_on(open_page):
-    model, texts, target = case("binary")
-    counts = model[:-1].transform(texts[:60])
-    made = Explorer(model[-1], counts=counts, target=target[:60])
-    page = open_page(made.html, "#view=try")
-    d = made.summary["documents"]["example"]
-    shown = lambda: float(  # noqa: E731
-        page.locator("#try-result [data-value]").last.get_attribute("data-value")
-    )
-    assert shown() == pytest.approx(model[-1].predict_proba(counts[[d]])[0, 1], abs=1e-6)
-    word = page.locator("#try-words button.word").first
-    v = int(word.get_attribute("data-span"))
-    word.click()
-    row = counts[[d]].toarray()
-    row[0, v] = 0
-    assert shown() == pytest.approx(model[-1].predict_proba(row)[0, 1], abs=1e-6)
 
 
 def test_the_nearest_documents_stand_beside_it(open_page):

@@ -265,27 +265,21 @@ def test_the_frontier_has_a_line_for_each_number_of_topics(open_page):
     ]
     page = open_page(explorer("regression", frontier=rows).html, "#view=fit")
     card = page.locator("#panel-fit .card").filter(has_text="Frontier")
-    assert f"In grey: {own + 4} topics." in card.inner_text()
     assert card.locator("path.line").count() == 2 and card.locator("path.line.faint").count() == 1
     assert card.locator("circle.point").count() == card.locator("circle.faint").count() == 3
-    assert f"{own + 4} topics, " in card.locator("circle.faint").first.get_attribute("data-tip")
     assert card.locator("tbody tr").count() == 6  # every setting, also for who sees no picture
-    assert card.locator("tr.chosen").count() == 0 and "standard error" not in card.inner_text()
-    for row in rows:
-        row["score_se"] = 0.125
-    page = open_page(explorer("regression", frontier=rows[2:4]).html, "#view=fit")
+    assert card.locator("tr.chosen").count() == 0
+    # Along numbers of topics, with a bar of one standard error at each point.
+    errors = [{**row, "score_se": 0.125} for row in rows[2:4]]
+    page = open_page(explorer("regression", frontier=errors).html, "#view=fit")
     card = page.locator("#panel-fit .card").filter(has_text="Frontier")
-    assert "by number of topics" in card.inner_text() and card.locator("path.line").count() == 1
-    # Standard errors: a bar at each point, a column, and no figure to choose; this model's row.
-    assert "one standard error over folds in each direction" in card.inner_text()
     assert card.locator("path.line").get_attribute("d").count("V") == 2
     assert card.locator("circle.point").first.get_attribute("data-tip").endswith("± 0.125")
     assert card.locator("option").all_inner_texts() == ["score", "words"]
-    assert card.locator("thead th").all_inner_texts()[-3:] == ["score", "words", "±"]
     assert card.locator("tr.chosen").inner_text().split()[0] == str(own)
 
 
-@pytest.mark.parametrize("width", [360, 390, 640, 768, 1024, 1440])
+@pytest.mark.parametrize("width", [360, 768, 1440])
 def test_nothing_is_wider_than_the_page(open_page, width):
     model, texts, target = case("binary")
     counts = model[:-1].transform(texts[:60])

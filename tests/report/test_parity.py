@@ -186,6 +186,22 @@ def test_typed_text_is_predicted_as_it_is_typed(open_page):
     assert "text=brilliant" in page.evaluate("location.hash")
 
 
+def test_the_example_has_its_covariate(open_page):
+    """Also a single one, of which an address without covariates must not make a zero."""
+    from topicfocus import FocusedTopicRegressor
+
+    model, texts, target = case("regression")
+    counts, age = model[:-1].transform(texts), np.linspace(20, 80, len(texts))[:, None]
+    fitted = FocusedTopicRegressor(2, max_epochs=2, random_state=0)
+    fitted.fit(counts, target, covariates=age)
+    made = Explorer(fitted, counts=counts[:20], target=target[:20], covariates=age[:20])
+    page = open_page(made.html, "#view=try")
+    shown = page.locator("#try-result strong[data-value]").get_attribute("data-value")
+    d = made.summary["documents"]["example"]
+    wanted = fitted.predict(counts[[d]], covariates=age[[d]])[0]
+    assert float(shown) == pytest.approx(wanted, abs=1e-6)
+
+
 @pytest.mark.parametrize(
     ("kind", "budget", "part"),
     [("joint", "TABLE_BUDGET", "table"), ("remainder of classes", "COEF_BUDGET", "remainder")],

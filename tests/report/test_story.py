@@ -13,8 +13,8 @@ from topicfocus import FocusedTopicRegressor
 from topicfocus.datasets import make_reviews
 from topicfocus.report import Explorer
 from topicfocus.report.evaluation import read_stability
-from topicfocus.report.labels import readable, short_name
 from topicfocus.report.render import unpack_texts
+from topicfocus.text.codes import readable, short_name
 
 
 def saved(page, name, ending):
@@ -71,12 +71,12 @@ def test_the_story_says_how_far_each_topic_goes(open_page):
         page.keyboard.press("Enter")
         k = page.evaluate("topicfocus.state.topic")
         assert float(amount.split()[0].replace("−", "-")) == pytest.approx(
-            effects["change"][k], abs=0.006
+            effects["estimate"][k], abs=0.006
         )
-        assert not effects["lower"][k] <= 0 <= effects["upper"][k]  # NaN: no interval is known
-        assert ("up" in links.nth(i).get_attribute("class")) == (effects["change"][k] > 0)
+        assert not effects["lower"][k] <= 0 <= effects["upper"][k]
+        assert ("up" in links.nth(i).get_attribute("class")) == (effects["estimate"][k] > 0)
     typical = model.predict(texts[:60]).mean()
-    said = re.search(r"([\d.]*\d) in a typical document", page.locator(".story").inner_text())
+    said = re.search(r"typical document, which has ([\d.]*\d)", page.locator(".story").inner_text())
     assert float(said.group(1)) == pytest.approx(typical, abs=0.006)
 
 
@@ -112,7 +112,9 @@ def test_covariates_have_intervals_and_rare_indicators_come_last(open_page):
     page = open_page(made.html)
     story = page.locator(".story").inner_text()
     assert "rare" not in story
-    said = re.search(r"Covariates: length from [\d.]+ to [\d.]+ ([+−][\d.]+) \(held-out", story)
+    said = re.search(
+        r"Covariates: length from [\d.]+ to [\d.]+ .*; predicted ([+−][\d.]+)\)", story
+    )
     change = found["high"][1][0] - found["low"][1][0]
     assert float(said.group(1).replace("−", "-")) == pytest.approx(change, abs=0.006)
     rows = list(csv.DictReader(io.StringIO(saved(page, "Covariates", "csv"))))
@@ -171,7 +173,7 @@ def test_stability_marks_topics_and_words(open_page):
     quick = {"documents": 120, "components": [2]}
     page = open_page(explorer("regression", stability=quick).html)
     said = page.locator("#stability").inner_text()
-    assert "1 of 3 topics replicate in two separate samples of 120 training documents" in said
+    assert "1 of 3 topics replicates in two separate samples of 120 training documents" in said
     assert f": {number}: " in said
 
 

@@ -16,7 +16,7 @@ from topicfocus.report import Explorer
 from topicfocus.report.explorer import Extras, summarise
 from topicfocus.report.inputs import read_inputs
 from topicfocus.report.labels import Labels
-from topicfocus.report.render import pack, unpack, unpack_texts
+from topicfocus.report.render import unpack, unpack_texts
 from topicfocus.report.words import evidence_needed
 
 
@@ -40,13 +40,6 @@ def test_it_is_plain_json(kind):
         assert [[vocabulary[v] for v in words] for words in context] == (
             estimator.context_words(12, vocabulary)
         )
-
-
-@pytest.mark.parametrize("kind", ["f8", "f4", "u4", "u2", "i2", "u1"])
-def test_arrays_survive_packing(kind):
-    values = np.random.default_rng(0).integers(0, 100, 1001)
-    np.testing.assert_array_equal(unpack(pack(values, kind)), values)
-    assert len(unpack(pack([], kind))) == 0
 
 
 @pytest.mark.parametrize("kind", ["regression", "binary", "multiclass", "poisson", "ordinal"])
@@ -167,17 +160,6 @@ def test_labels_and_a_sample():
     assert unpack_texts(summary["documents"]["texts"]) == [texts[i] for i in rows]
     assert summary["evaluation"][0]["n"] == 320
     assert summarise(inputs, labels, max_documents=50)["documents"] == summary["documents"]
-
-
-def test_texts_beside_counts_are_read_and_checked():
-    model, texts, _ = case("regression")
-    counts = model[:-1].transform(texts[:20])
-    names = list(model[0].get_feature_names_out())
-    same = read_inputs(model[-1], texts[:20], counts, None, names).words
-    assert same.text and same.note == ""
-    other = read_inputs(model[-1], texts[:20], counts * 2, None, names).words
-    assert "cannot reproduce" in other.note
-    assert not read_inputs(model[-1], None, counts, None, names).words.text
 
 
 def test_vectorisers_the_page_cannot_be_are_noticed():

@@ -6,7 +6,7 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -115,9 +115,37 @@ def file_by_hand(model: Any, change: Callable[[Any, dict[str, np.ndarray]], None
     return altered(saved(model), change)
 
 
+#: Values that a field of a header has not.
+ODD_VALUES = (
+    *(10**30, -1, 0, 1e308, None, "", "x", "a" * 100_000, [], {}, True, 2**62, 100_000_000),
+    *({"$": "tuple", "value": []}, {"$": "float", "value": "nan"}),
+)
+
+
+def fields(node: Any) -> Iterator[tuple[Any, Any]]:
+    """Every field of a header: what it is in, and its key; of lists the first three values."""
+    keys = list(node) if isinstance(node, dict) else range(min(len(node), 3))
+    for key in keys:
+        yield node, key
+        if isinstance(node[key], (dict, list)):
+            yield from fields(node[key])
+
+
+def with_field(content: bytes, i: int, value: Any) -> bytes:
+    """The file with another value of field `i` of its header, and a right digest."""
+    parts = members(content)
+    header = json.loads(parts[HEADER])
+    node, key = list(fields(header["model"]))[i]
+    node[key] = value
+    return sealed({**parts, HEADER: json.dumps(header).encode()})
+
+
+def n_fields(content: bytes) -> int:
+    return len(list(fields(json.loads(members(content)[HEADER])["model"])))
+
+
 def mutated(content: bytes, rng: np.random.Generator) -> bytes:
     """The file with a flipped bit, cut, or with another value in its header and a right digest."""
-    values = [10**30, -1, 0, 1e308, None, "", "x", [], {}, {"$": "tuple", "value": []}, True, 2**62]
     kind = rng.integers(4)
     if kind == 0:
         flipped = bytearray(content)
@@ -125,17 +153,5 @@ def mutated(content: bytes, rng: np.random.Generator) -> bytes:
         return bytes(flipped)
     if kind == 1:
         return content[: rng.integers(len(content))]
-    parts = members(content)
-    header = json.loads(parts[HEADER])
-    at = header["model"]
-    while True:
-        keys = list(at) if isinstance(at, dict) else range(len(at))
-        key = list(keys)[rng.integers(len(keys))]
-        if not isinstance(at[key], (dict, list)) or not at[key] or rng.random() < 0.15:
-            break
-        at = at[key]
-    if kind == 3 and isinstance(at, dict):
-        del at[key]
-    else:
-        at[key] = values[rng.integers(len(values))]
-    return sealed({**parts, HEADER: json.dumps(header).encode()})
+    value = ODD_VALUES[rng.integers(len(ODD_VALUES))]
+    return with_field(content, int(rng.integers(n_fields(content))), value)

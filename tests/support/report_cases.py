@@ -157,15 +157,14 @@ def halves(names: list[str]) -> dict[str, Any]:
         {
             "same": k < 2,
             "cosine": 0.9 - 0.3 * k,
-            "low": 0.1,
-            "high": 0.5,
+            "difference": 0.3,
+            "spread": 0.1,
             "words": [{"word": names[k], "returns": 1.0}, {"word": names[k + 3], "returns": 0.2}],
         }
         for k in range(3)
     ]
     return {
         "resamples": 10,
-        "level": 0.9,
         "often": 0.9,
         "topics": topics,
         "words": [{"word": name, "frequency": 0.25 * i} for i, name in enumerate(names[:5])],
@@ -173,6 +172,5 @@ def halves(names: list[str]) -> dict[str, Any]:
         "nogueira": 0.6,
         "disjoint_jaccard": 0.4,
         "stable_words": 2,
-        "false_words": 0.5,
         "prediction_correlation": 0.8125,
     }

@@ -80,11 +80,15 @@ def test_words_of_contractions_numbers_and_markup():
 
 
 def test_roles_of_words():
-    for word in ("not", "never", "didn't", "all", "enough", "film"):
-        assert ROLES.alone(word), word
-    for word in ("the", "it's", "they'll", "was", "with"):
-        assert not ROLES.alone(word) and not ROLES.ends(word), word
-    assert ROLES.begins("too") and not ROLES.ends("not") and ROLES.ends("up")
+    terms = ROLES.of(["not", "never", "didn't", "all", "enough", "film"])
+    assert terms.alone.all()
+    assert terms.negates.tolist() == [True, True, True, False, False, False]
+    assert terms.quantifies.tolist() == [False, False, False, True, True, False]
+    function = ROLES.of(["the", "it's", "they'll", "was", "with"])
+    assert not (function.alone | function.ends | function.edges).any()
+    assert ROLES.of(["too"]).begins.all()
+    assert ROLES.of(["not", "up", "x"]).ends.tolist() == [False, True, True]
+    assert not ROLES.of(["x"]).alone.any()  # too short
 
 
 @pytest.mark.parametrize("kind", ["numbers", "classes", "missing", "several", "counts"])

@@ -98,27 +98,3 @@ def test_one_shared_word_is_enough_for_a_posterior_that_is_none(seed, n_topics, 
     assert np.all(switches[possible][:, shared] == [0, 1])
     others = np.arange(N_WORDS) != shared
     np.testing.assert_array_equal(switches[possible][:, others], [kept[others]] * 2)
-
-
-def test_the_odds_of_a_shared_word_are_those_of_bayes():
-    """One token: p(ξ=1|w) = p β̄ / (p β̄ + (1-p) π), β̄ = Σ_k α_k β_k / Σα."""
-    _, state = make(0, 2, np.array([True, True, True, False, False]))
-    state = replace(state, background=np.full(N_WORDS, 0.2))
-    switches, probability = posterior(
-        np.array([1]), state, Hyperparameters(n_topics=2, inclusion_prior=0.3)
-    )
-    alpha = state.doc_topic_prior
-    inside = 0.3 * state.topic_word[1] @ alpha / alpha.sum()
-    expected = inside / (inside + 0.7 * 0.2)
-    np.testing.assert_allclose(probability[switches[:, 0] == 1], expected, rtol=1e-12)
-
-
-def test_a_word_that_is_not_observed_can_be_shared_unnoticed():
-    """Why the theorem's second half needs every word in the data."""
-    _, state = make(1, 2, np.array([True, True, True, False, False]))
-    background = state.background * 0.9
-    background[0] = 0.1
-    state = replace(state, background=background)
-    assert channel_overlap(state.topic_word.T, background) > 0
-    _, probability = posterior(np.array([1, 2, 3, 4]), state, Hyperparameters(n_topics=2))
-    assert probability.max() == 1.0

@@ -14,15 +14,6 @@ def data(tmp_path_factory):
     return write_reviews(tmp_path_factory.mktemp("data") / "r.csv", 240)
 
 
-def test_without_a_regression(data, tmp_path):
-    out = tmp_path / "out"
-    found = workflow.fit_file(data, text="text", target="stars", baseline=False, out=out)
-    assert list(found.summary["held_out"]) == ["FocusedTopicRegressor", "mean of the training part"]
-    assert found.summary["warnings"] == []
-    assert found.shown["baselines"] == {}
-    assert (out / "explorer.html").is_file()
-
-
 def test_worse_than_a_constant_is_said_and_written(data, tmp_path):
     """Targets that have nothing to do with the texts, and a model that believes them."""
     rng, rows = np.random.default_rng(2), read_csv(data)
@@ -34,16 +25,6 @@ def test_worse_than_a_constant_is_said_and_written(data, tmp_path):
         )
     (message,) = found.summary["warnings"]
     assert message.startswith("SLDARegressor predicts the held-out documents worse")
-
-
-def test_documents_without_words_are_counted(data, tmp_path, caplog):
-    rows = [(row["text"], row["stars"]) for row in read_csv(data)]
-    rows += [("xyzzy", "5"), ("plugh", "5")]
-    path = write_csv(tmp_path / "r.csv", ["text", "stars"], rows)
-    with caplog.at_level("INFO", "topicfocus"):
-        found = workflow.fit_file(path, text="text", target="stars", model="slda", baseline=False)
-    assert found.summary["documents"]["empty"] == 2
-    assert "2 of 242 documents have none of these words" in caplog.text
 
 
 def test_all_documents_can_be_fitted(data, tmp_path):

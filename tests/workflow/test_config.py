@@ -139,8 +139,6 @@ def test_what_is_wrong_with_a_config(tmp_path, text, message):
     path.write_bytes(text.encode("latin-1"))
     with pytest.raises(workflow.SettingError, match=message):
         read_config(path)
-    done = topicfocus("fit", "--config", path)
-    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
 
 
 def test_a_config_copies_no_file_into_the_result(tmp_path):
@@ -190,13 +188,3 @@ def test_a_fit_is_repeated_from_its_config(data, tmp_path):
     assert both[0] == pytest.approx(both[1], rel=1e-5)
     texts = [(tmp_path / name / "config.toml").read_text() for name in ("a", "b")]
     assert texts[0] == texts[1]
-
-
-def test_numbers_that_are_too_large():
-    with pytest.raises(workflow.SettingError, match="`jobs` must be at most 10,000, got 1,0"):
-        FitConfig(file="r.csv", jobs=1_000_000)
-    with pytest.raises(workflow.SettingError, match="`topics` must be at most 10,000, got more"):
-        TuneConfig(file="r.csv", topics=(3, 10**30))
-    done = topicfocus("fit", "none.csv", *COLUMNS, "--jobs", 10**6)
-    assert done.returncode == 2 and len(done.stderr.splitlines()) == 1
-    assert "--jobs must be at most 10,000" in done.stderr

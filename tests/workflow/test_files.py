@@ -31,23 +31,6 @@ def outcome(data, tmp_path_factory):
     return workflow.fit_file(data, **COLUMNS, topics=3, out=folder)
 
 
-def test_it_returns_what_the_command_prints(data, outcome, tmp_path, capfd):
-    done = topicfocus("fit", data, *OPTIONS, "--topics", 3, "--out", tmp_path / "o", "--json")
-    printed = json.loads(done.stdout)
-    mine = json.loads(json.dumps(outcome.summary, allow_nan=False))
-    assert mine == outcome.summary  # plain already
-    assert list(mine) == list(printed)
-    same_metrics(mine["held_out"], printed["held_out"])
-    for part in ("settings", "target", "documents"):
-        assert mine[part] == printed[part]
-    for mine_, theirs in zip(mine["topics"], printed["topics"], strict=True):
-        assert list(mine_) == list(theirs) and mine_["words"] == theirs["words"]
-        assert mine_["change"] == pytest.approx(theirs["change"], rel=1e-6)
-    assert done.stderr.splitlines()[-1].startswith("Wrote ")
-    assert "(--min-df)" in done.stderr  # as options, not as arguments of Python
-    assert capfd.readouterr() == ("", "")
-
-
 def test_without_a_folder_nothing_is_written_or_said(data, outcome, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     found = workflow.fit_file(str(data), **COLUMNS, topics=3)
@@ -88,6 +71,8 @@ def test_report_file(data, outcome, tmp_path):
         ({"kind": "counts"}, "`kind` must be one of real, count, ordinal, classes, not 'counts'"),
         ({"model": "lda"}, "`model` must be one of"),
         ({"topics": 0}, "`topics` must be at least 1, got 0"),
+        ({"jobs": 10**6}, "`jobs` must be at most 10,000, got 1,000,000"),
+        ({"topics": 10**30}, "`topics` must be at most 10,000, got more"),
         ({"test_share": 1}, "`test_share` must be at least 0 and less than 1"),
         ({"inclusion_prior": 2.0}, "`inclusion_prior` must lie between"),
         ({"model": "slda", "inclusion_prior": 0.1}, "is for focused and pf-slda, not slda"),

@@ -9,7 +9,7 @@ import re
 import sys
 import textwrap
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields
 from typing import Any
@@ -21,10 +21,6 @@ log = logging.getLogger(__name__)
 
 #: Columns of a pipe or a file, where 80 would fold every line.
 PIPE_WIDTH = 110
-#: Parts of a result that contain words.
-_PARTS = ("topics", "words", "stability")
-#: What a code with levels looks like ("dx:renal|failure"); `report.labels` says what it is.
-_LEVELS = re.compile(r"\||\S/\S.*\S/\S")
 #: Settings whose option has another name.
 _FLAGS = {
     one.name: one.metadata["flag"] or one.name.replace("_", "-")
@@ -47,33 +43,6 @@ def open_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-
-
-def mapped(value: Any, change: Callable[[str], str]) -> Any:
-    """A result with a function of all its strings, keys included."""
-    if isinstance(value, str):
-        return change(value)
-    if isinstance(value, dict):
-        return {mapped(k, change): mapped(v, change) for k, v in value.items()}
-    if isinstance(value, list):
-        return [mapped(v, change) for v in value]
-    return value
-
-
-def shown_values(result: dict[str, Any]) -> dict[str, Any]:
-    """A result with printable strings, and with labels instead of codes with several levels."""
-    result = mapped(result, printable)
-    parts = {name: result[name] for name in _PARTS if name in result}
-    found: dict[str, str] = {}
-    mapped(parts, lambda name: found.setdefault(name, name))
-    classes = result.get("target", {}).get("classes") or ()
-    names = [name for name in found if name not in classes]
-    if not any(map(_LEVELS.search, names)):
-        return result
-    from topicfocus.report.labels import readable
-
-    labels = dict(zip(names, readable(names), strict=True))
-    return {**result, **mapped(parts, lambda name: labels.get(name, name))}
 
 
 def as_options(message: str) -> str:
@@ -141,7 +110,7 @@ def result_console() -> Any:
 
 def print_json(value: Any) -> None:
     """Print JSON in which control characters are escaped."""
-    from topicfocus.workflow.write import plain
+    from topicfocus.persistence import plain
 
     print(_json(json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)))
 

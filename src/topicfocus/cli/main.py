@@ -93,7 +93,7 @@ def _abandon_stdout() -> None:
 
 
 def fit(args: argparse.Namespace) -> None:
-    config = make_config(args, progress=not args.quiet, **_stop_words(args))
+    config = make_config(args, progress=not args.quiet)
     from topicfocus.workflow.fit import run
     from topicfocus.workflow.write import default_folder
 
@@ -102,15 +102,6 @@ def fit(args: argparse.Namespace) -> None:
     if config.out is None:
         config = replace(config, out=default_folder(config.paths[0]))
     _show_fit(run(config), args.json)
-
-
-def _stop_words(args: argparse.Namespace) -> dict[str, Any]:
-    """The words of a file that --stop-words names; a file of --config cannot name one."""
-    if "stop_words" not in args:
-        return {}
-    from topicfocus.workflow.read import read_stop_words
-
-    return {"stop_words": read_stop_words(args.stop_words, getattr(args, "encoding", "utf-8"))}
 
 
 def _show_fit(result: Any, as_json: bool) -> None:
@@ -165,14 +156,12 @@ def demo(args: argparse.Namespace) -> None:
 def predict(args: argparse.Namespace) -> None:
     config = make_config(args)
     from topicfocus.workflow.predict import run_predict
-    from topicfocus.workflow.saved import model_files
     from topicfocus.workflow.write import check_file, whole_file, write_tables
 
     if config.out == "-":
         write_tables(run_predict(config), ResultStream(args.json), as_json=args.json)
         return
-    inputs = (*config.paths, config.vocabulary, *model_files(config.model))
-    check_file(config.out, config.overwrite, inputs)
+    check_file(config.out, config.overwrite, (*config.paths, config.vocabulary, config.model))
     blocks = run_predict(config)
     with whole_file(config.out, overwrite=config.overwrite) as stream:
         n = write_tables(blocks, stream, as_json=args.json)
@@ -195,7 +184,7 @@ def explain(args: argparse.Namespace) -> None:
     else:
         from topicfocus.cli.show import show_explanation
 
-        show_explanation(result, saved.settings.get("target") or "prediction")
+        show_explanation(result, saved.columns.get("target") or "prediction")
 
 
 def report(args: argparse.Namespace) -> None:

@@ -13,11 +13,10 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from topicfocus.cli.console import as_options, printable, result_console, shown_values
+from topicfocus.cli.console import as_options, printable, result_console
+from topicfocus.text.codes import joined
 from topicfocus.workflow import sentences
 
-#: Columns of the text picture of a search, and columns that the table beside it takes.
-_PICTURE, _BESIDE = 25, 74
 #: Words of a line.
 _WORDS = 12
 #: Pairs of interchangeable words, in the same place.
@@ -28,7 +27,8 @@ _LISTED, _CLASSES = 10, 3
 
 def show(summary: dict[str, Any], folder: Any = None) -> None:
     """Topics, words, held-out metrics; and what to do next with the folder, if there is one."""
-    console, summary = result_console(), shown_values(summary)
+    console = result_console()
+    summary = sentences.with_labels(sentences.mapped(summary, printable))
     console.print()
     _lines(console, [sentences.headline(summary)], style="bold")
     if "tuning" in summary:
@@ -42,7 +42,8 @@ def show(summary: dict[str, Any], folder: Any = None) -> None:
         scale = sentences.SCALES[summary["target"]["kind"]]
         title = f"Covariates: what one standard deviation more adds to {scale}"
         _section(console, title, covariates)
-    _section(console, "Words", [*sentences.word_lines(summary), *_truth(summary.get("truth"))])
+    title = sentences.terms(summary).capitalize()
+    _section(console, title, [*sentences.word_lines(summary), *_truth(summary.get("truth"))])
     _metrics(console, summary)
     if folder is not None:
         _next_steps(console, folder, summary)
@@ -82,7 +83,7 @@ def _topics(console: Any, summary: dict[str, Any]) -> None:
         _lines(console, [head], style="bold")
         _lines(console, [words], indent=7)
         if context:
-            _lines(console, [f"beside them: {context}"], indent=7, style="dim")
+            _lines(console, [f"often with (dropped): {context}"], indent=7, style="dim")
     remarks = sentences.topic_remarks(summary)
     if remarks:
         console.print()
@@ -120,14 +121,18 @@ def _metrics(console: Any, summary: dict[str, Any]) -> None:
 
 
 def _next_steps(console: Any, folder: Any, summary: dict[str, Any]) -> None:
-    place = shlex.quote(str(folder))
+    place, settings = shlex.quote(str(folder)), summary["settings"]
     steps = [
         f"topicfocus show {place}  (this again)",
         f"open {shlex.quote(f'{folder}/explorer.html')} in a browser: topics, words, documents",
     ]
-    if summary["settings"].get("text"):
+    if settings.get("text"):
+        text = settings["separator"].join(["CODE"] * 2) if settings.get("separator") else "..."
+        named = ",".join(f"{name}=..." for name in settings.get("covariates") or ())
+        covariates = f" --covariates {shlex.quote(named)}" if named else ""
         steps[:0] = [
-            f'topicfocus explain {place} --text "..."  (what the words of a text add)',
+            f'topicfocus explain {place} --text "{text}"{covariates}  (what its '
+            f"{sentences.terms(summary)} add)",
             f"topicfocus predict {place} NEW.csv --topics  (predictions, topics)",
         ]
     _section(console, "Next", steps)
@@ -137,7 +142,7 @@ def _next_steps(console: Any, folder: Any, summary: dict[str, Any]) -> None:
 
 
 def show_tuning(console: Any, tuning: dict[str, Any]) -> None:
-    """Every setting with its validation score, drawn as a text picture beside it."""
+    """Every setting with its validation score."""
     rule = "the fewest topics, then words, within one standard error of the best"
     if tuning["rule"] == "best":
         rule = "the best score"
@@ -147,12 +152,8 @@ def show_tuning(console: Any, tuning: dict[str, Any]) -> None:
     heads = ("", "topics", "inclusion", "words", tuning["score"], "±", "npmi", "diversity")
     for name in (*heads, "same words"):
         table.add_column(Text(name), justify="right", overflow="fold")
-    width = min(_PICTURE, console.width - _BESIDE)
-    if width >= 7:
-        table.add_column("", no_wrap=True)
     rows = tuning["rows"]
     score = sentences.same_decimals([row["score"] for row in rows], 4)
-    ends = _ends(rows)
     for row in rows:
         first = ["*" if row["chosen"] else "", f"{row['n_topics']:g}", _two(row, "inclusion_prior")]
         if row["error"]:
@@ -161,7 +162,6 @@ def show_tuning(console: Any, tuning: dict[str, Any]) -> None:
             words, measured = f"{row['words']:.0f}", ("npmi", "diversity", "jaccard")
             cells = [*first, words, score(row["score"]), score(row["score_se"])]
             cells += [_two(row, name) for name in measured]
-            cells += [_picture(row, ends, width)] if width >= 7 else []
         table.add_row(*map(Text, cells), style="bold" if row["chosen"] else None)
     console.print(table)
     _lines(console, [*_failures(rows), *_edges(tuning)])
@@ -196,39 +196,15 @@ def _edges(tuning: dict[str, Any]) -> list[str]:
     return out
 
 
-def _ends(rows: list[dict[str, Any]]) -> tuple[float, float]:
-    """The lowest and the highest end of all intervals."""
-    good = [row for row in rows if not row["error"]]
-    low = min(row["score"] - (row["score_se"] or 0.0) for row in good)
-    high = max(row["score"] + (row["score_se"] or 0.0) for row in good)
-    return low, max(high, low + 1e-12)
-
-
-def _picture(row: dict[str, Any], ends: tuple[float, float], width: int) -> str:
-    """--o-- : the score and a standard error to each side."""
-    low, high = ends
-    scale = (width - 1) / (high - low)
-    error = row["score_se"] or 0.0
-    at, left, right = (
-        round((x - low) * scale) for x in (row["score"], row["score"] - error, row["score"] + error)
-    )
-    line = [" "] * width
-    line[left : right + 1] = ["─"] * (right + 1 - left)
-    line[at] = "●"
-    return "".join(line)
-
-
 def show_stability(console: Any, found: dict[str, Any]) -> None:
     """Which topics and words replicate in halves of the documents, and which do not."""
     _section(console, f"Stability: {found['resamples']} pairs of halves", [])
     often = found["often"]
     for topic in found["topics"]:
         same = "replicates" if topic["same"] else "does not replicate"
-        interval = _interval(topic)
-        effect = f", {found['level']:.0%} interval of the difference {interval}" if interval else ""
         always = [w["word"] for w in topic["words"] if w["returns"] >= often]
         rarely = [w["word"] for w in topic["words"] if w["returns"] < 0.5]
-        line = f"Topic {topic['topic']} {same} (mean cosine {topic['cosine']:.2f}{effect})"
+        line = f"Topic {topic['topic']} {same} (mean cosine {topic['cosine']:.2f}{_spread(topic)})"
         _lines(console, [line], style="bold")
         words = f"top words in {often:.0%} of the halves: {', '.join(always) or 'none'}"
         if rarely:
@@ -239,13 +215,8 @@ def show_stability(console: Any, found: dict[str, Any]) -> None:
 
 def _stable_words(found: dict[str, Any]) -> list[str]:
     n, often = found["stable_words"], found["often"]
-    false = min(found["false_words"], n)
-    bound = f"at most {false:.1f} of these are expected to be"
-    if false >= n:
-        bound = "the halves are too few or too different to bound how many of these are"
     lines = [
-        f"{n} words are kept in {often:.0%} of the halves; {bound} words that a half keeps no more "
-        "often than one drawn at random.",
+        f"{n} words are kept in {often:.0%} of the halves.",
         f"Two halves without a common document share {found['disjoint_jaccard']:.0%} of their words"
         f" (Jaccard; Nogueira's index over all halves {_number(found['nogueira'])}); their "
         f"predictions correlate by {_number(found['prediction_correlation'])}.",
@@ -265,13 +236,16 @@ def _stable_words(found: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _interval(topic: dict[str, Any]) -> str:
+def _spread(topic: dict[str, Any]) -> str:
     """Of one linear predictor; those of several classes are in metrics.json."""
-    low, high = topic["low"], topic["high"]
-    if isinstance(low, list) or low is None:
+    mean, spread = topic["difference"], topic["spread"]
+    if isinstance(mean, list):
         return ""
-    number = sentences.same_decimals([low, high])
-    return f"{sentences.signed(number(low))} to {sentences.signed(number(high))}"
+    number = sentences.same_decimals([mean, spread])
+    return (
+        f"; difference in halves {sentences.signed(number(mean))}, "
+        f"standard deviation {number(spread)}"
+    )
 
 
 def _number(value: float | None) -> str:
@@ -284,7 +258,8 @@ def _number(value: float | None) -> str:
 def show_explanation(result: dict[str, Any], name: str) -> None:
     """For a person: the text with its words coloured (or marked), then amounts that add up."""
     console = result_console()
-    result, name = shown_values(result), printable(name)
+    result = sentences.with_labels(sentences.mapped(result, printable))
+    name = printable(name)
     console.print(_first_line(result, name))
     if result["few_words"]:
         console.print(Text(_few_words(result), style="yellow"))
@@ -301,24 +276,31 @@ def _few_words(result: dict[str, Any]) -> str:
     dropped = result["dropped_words"]
     known = ""
     if dropped:
-        shown = ", ".join(dropped[:_LISTED]) + (", ..." if len(dropped) > _LISTED else "")
+        shown = joined([*dropped[:_LISTED], *["..."] * (len(dropped) > _LISTED)])
         known = f" Known, but not relevant to the target: {shown}."
-    return (
-        f"Few relevant words: {which} in the topics, so the prediction is near that of a document "
-        f"without words.{known}"
-    )
+    others = ["its covariates"] if result["covariates"] else []
+    others += ["the remainder of the text"] if result["remainder"] else []
+    if n == 0:
+        given = f", given {' and '.join(others)}" if others else ""
+        basis = f"is that of a text without topic words{given}"
+    else:
+        own = "this word" if n == 1 else "these words"
+        basis = f"depends only on {' and '.join([own, *others])}"
+    return f"Few relevant words: {which} in the topics, so the prediction {basis}.{known}"
 
 
 def _first_line(result: dict[str, Any], name: str) -> Any:
     """The prediction: a number with its interval, or the likeliest classes."""
     prediction = result["prediction"]
     line = Text(f"{name}: ")
-    line.append(_value(prediction["prediction"]), style="bold")
     if "low" in prediction:
-        low, high = _value(prediction["low"]), _value(prediction["high"])
+        ends = prediction["low"], prediction["high"]
+        number = sentences.same_decimals([prediction["prediction"], *ends])
+        low, high = (str(end) if isinstance(end, int) else number(end) for end in ends)
         where = f"from {low} to {high}" if low != high else low
-        line.append(f", probably (80%) {where}", style="dim")
-        return line
+        line.append(number(prediction["prediction"]), style="bold")
+        return line.append(f", probably (80%) {where}", style="dim")
+    line.append(str(prediction["prediction"]), style="bold")
     likely = sorted(
         (
             (p, key.removeprefix("probability_"))

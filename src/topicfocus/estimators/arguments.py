@@ -5,12 +5,16 @@ from __future__ import annotations
 import difflib
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 from sklearn.utils.validation import _check_n_features, validate_data
+
+from topicfocus.kernels.threads import n_threads
 
 #: Targets and covariates beyond this size are an error: their weighted squares could overflow.
 LARGEST = 1e152
@@ -84,15 +88,58 @@ def check_prior(value: Any, n_topics: int) -> tuple[np.ndarray, bool]:
     return prior.copy(), False
 
 
-def is_auto(name: str, value: Any) -> bool:
-    """Whether a parameter is left to the data; a word other than "auto" is an error."""
-    if (
-        isinstance(value, str)
-        and value != "auto"
-        and not (name == "doc_topic_prior" and value == "learn")
-    ):
-        raise ValueError(f"{name} must be 'auto' or a number, got {value!r}.")
+def is_auto(value: Any) -> bool:
+    """Whether a parameter is left to the data."""
     return isinstance(value, str) and value == "auto"
+
+
+Rule = Callable[[str, Any], Any]
+
+
+def _optional(rule: Rule) -> Rule:
+    """The parameter may be None."""
+    return lambda name, value: None if value is None else rule(name, value)
+
+
+def _or_auto(rule: Rule) -> Rule:
+    """The parameter may be "auto"."""
+
+    def check(name: str, value: Any) -> None:
+        if not isinstance(value, str):
+            rule(name, value)
+        elif value != "auto":
+            raise ValueError(f"{name} must be 'auto' or a number, got {value!r}.")
+
+    return check
+
+
+_from_zero = partial(check_positive, zero=True)
+
+#: Checks of the parameters whose value alone says whether it is right.
+RULES: dict[str, Rule] = {
+    "n_topics": check_count,
+    "inclusion_prior": _or_auto(check_share),
+    "supervision_weight": _or_auto(check_positive),
+    "max_epochs": _optional(check_count),
+    "tol": _optional(_from_zero),
+    "batch_size": _optional(check_count),
+    "learning_rate": _optional(check_positive),
+    "coef_penalty": _from_zero,
+    "validation_fraction": check_share,
+    "themes": check_flag,
+    "remainder": check_flag,
+    "standardize": check_flag,
+    "solver": partial(check_choice, choices=("auto", "coordinate", "stochastic", "gradient")),
+    "bound": partial(check_choice, choices=("paper", "tight")),
+    "n_jobs": lambda _, value: n_threads(value),
+}
+
+
+def check_parameters(model: BaseEstimator) -> None:
+    """Check the parameters of an estimator by their rules."""
+    for name, value in model.get_params(deep=False).items():
+        if name in RULES:
+            RULES[name](name, value)
 
 
 def read_columns(name: str, words: Any, names: Any, n_words: int) -> np.ndarray | None:

@@ -21,11 +21,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.counts import is_dask
-from topicfocus.estimators import effects
+from topicfocus.estimators import effects, words
 from topicfocus.estimators.arguments import (
-    check_choice,
     check_columns,
     check_count,
+    check_parameters,
     labels_for_each,
     read_weight,
 )
@@ -39,7 +39,6 @@ from topicfocus.estimators.documents import (
 from topicfocus.estimators.explain import Explanation, explain
 from topicfocus.estimators.fitted import Fitted, FittedAttribute
 from topicfocus.estimators.focused_training import FocusedTrainer
-from topicfocus.estimators.html import topics_html
 from topicfocus.estimators.joint_training import JointTrainer
 from topicfocus.estimators.targets import TargetModel
 from topicfocus.estimators.training import (
@@ -49,22 +48,12 @@ from topicfocus.estimators.training import (
     warn_if_useless,
     warn_of_empty,
 )
-from topicfocus.estimators.words import (
-    ORDERS,
-    context_scores,
-    first_words,
-    has_distinctive,
-    naming_order,
-    reciprocal_ranks,
-    topic_scores,
-    word_names,
-)
 from topicfocus.interrupts import keyboard_interrupts
 from topicfocus.persistence import save
 
 
 class WordSelection:
-    """Attributes of the models that select words."""
+    """Attributes of the models that select words, and the words that they drop."""
 
     inclusion_ = FittedAttribute(
         lambda f: f.inclusion,
@@ -79,9 +68,46 @@ class WordSelection:
     inclusion_path_ = FittedAttribute(lambda f: f.shares, "Fractions compared.")
     background_ = FittedAttribute(lambda f: f.state.background, "π, of the words of no topic.")
 
+    def context_words(self: Any, n: int = 10, vocabulary: Any = None) -> list[list[str]]:
+        """Dropped words that documents of a topic use more than other documents.
 
-def _selects_words(model: TopicModel) -> bool:
-    return isinstance(model, WordSelection)
+        They are ordered by √C_vk log((C_vk + 5) / (E_vk + 5)), where C_vk = Σ_d c_dv r_dk counts
+        co-occurrences of word v and topic k in the training documents (r_d are their
+        `token_proportions`; c_dv is √count in focused models), and E_vk = C_v· C_·k / C_·· is its
+        expectation under independence. After `partial_fit`, of the documents in memory.
+
+        Parameters
+        ----------
+        n : int, default=10
+        vocabulary : list of str, dict or vectoriser, optional
+            As for `top_words`.
+
+        Returns
+        -------
+        list of lists of str, one per topic
+            Only words that occur more often than expected.
+
+        Raises
+        ------
+        ValueError
+            If a model file lacks the counts of dropped words.
+
+        Examples
+        --------
+        >>> from topicfocus import FocusedTopicRegressor
+        >>> from topicfocus.datasets import make_reviews
+        >>> reviews = make_reviews(300, random_state=0)
+        >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
+        >>> [len(words) for words in model.context_words(4, reviews.vocabulary)]
+        [4, 4, 4]
+        """
+        check_is_fitted(self)
+        n = check_count("n", n)
+        names = self._column_names(vocabulary)
+        context, kept = self.fitted_.context, self.fitted_.selected_words
+        if context is None or kept is None:
+            raise ValueError("the model has no counts of words beside topics. Fit it again.")
+        return words.first_words(words.context_scores(context, ~kept), n, names, lambda s: s > 0)
 
 
 def has_targets(model: Any) -> bool:
@@ -135,7 +161,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
 
     @abstractmethod
     def _trainer(self, n_words: int) -> JointTrainer | FocusedTrainer:
-        """Check all parameters and make the trainer."""
+        """The trainer; parameters that have a rule by themselves have been checked."""
 
     # ---- training --------------------------------------------------------------------------------
 
@@ -164,6 +190,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         **arrays: Any,
     ):
         """Read and check all arguments of `fit`, then fit."""
+        check_parameters(self)
         validation = {name: arrays.pop(name) for name in list(arrays) if name.endswith("_val")}
         corpus = self._read_counts(X, reset=True)
         documents, targets = read_training(corpus, y, self._make_targets, **arrays)
@@ -190,6 +217,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         **arrays: Any,
     ):
         """Fit to a batch, after earlier ones; `labels` are the classes or levels by argument."""
+        check_parameters(self)
         before = getattr(self, "fitted_", None)
         if before is not None:
             self._check_unchanged(before, labels or {})
@@ -426,9 +454,10 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         n = check_count("n", n)
-        scores = self._word_scores(order)
-        words = first_words(scores, n, self._column_names(vocabulary), lambda s: s > -np.inf)
-        return dict(zip(self.fitted_.labels, words, strict=True)) if named else words
+        scores = words.topic_scores(self.fitted_, order)
+        names = self._column_names(vocabulary)
+        found = words.first_words(scores, n, names, lambda s: s > -np.inf)
+        return dict(zip(self.fitted_.labels, found, strict=True)) if named else found
 
     def word_ranks(self, order: str | None = None) -> np.ndarray:
         """Reciprocal ranks of the words in each topic: 1 for the first, 1/2 for the second, ...
@@ -464,67 +493,14 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         1.0
         """
         check_is_fitted(self)
-        return reciprocal_ranks(self._word_scores(order))
-
-    @available_if(_selects_words)
-    def context_words(self, n: int = 10, vocabulary: Any = None) -> list[list[str]]:
-        """Dropped words that documents of a topic use more than other documents.
-
-        They are ordered by √C_vk log((C_vk + 5) / (E_vk + 5)), where C_vk = Σ_d c_dv r_dk counts
-        co-occurrences of word v and topic k in the training documents (r_d are their
-        `token_proportions`; c_dv is √count in focused models), and E_vk = C_v· C_·k / C_·· is its
-        expectation under independence. After `partial_fit`, of the documents in memory.
-
-        Parameters
-        ----------
-        n : int, default=10
-        vocabulary : list of str, dict or vectoriser, optional
-            As for `top_words`.
-
-        Returns
-        -------
-        list of lists of str, one per topic
-            Only words that occur more often than expected.
-
-        Raises
-        ------
-        ValueError
-            If a model file lacks the counts of dropped words.
-
-        Examples
-        --------
-        >>> from topicfocus import FocusedTopicRegressor
-        >>> from topicfocus.datasets import make_reviews
-        >>> reviews = make_reviews(300, random_state=0)
-        >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
-        >>> [len(words) for words in model.context_words(4, reviews.vocabulary)]
-        [4, 4, 4]
-        """
-        check_is_fitted(self)
-        n = check_count("n", n)
-        names = self._column_names(vocabulary)
-        context, kept = self.fitted_.context, self.fitted_.selected_words
-        if context is None or kept is None:
-            raise ValueError("the model has no counts of words beside topics. Fit it again.")
-        return first_words(context_scores(context, ~kept), n, names, lambda s: s > 0)
+        return words.reciprocal_ranks(words.topic_scores(self.fitted_, order))
 
     def _column_names(self, vocabulary: Any) -> np.ndarray:
         """The given names of the columns, else those of fit, else column numbers."""
         n_words = self.fitted_.state.n_words
         if vocabulary is None:
             vocabulary = getattr(self, "feature_names_in_", range(n_words))
-        return word_names(vocabulary, n_words)
-
-    def _word_scores(self, order: str | None) -> np.ndarray:
-        """Scores that order the words of each topic, topics x words."""
-        if order is not None:
-            check_choice("order", order, ORDERS)
-            if order == "distinctive" and not has_distinctive(self.fitted_):
-                raise ValueError(
-                    'order="distinctive" is for focused models: choose another order, such as '
-                    '"probability".'
-                )
-        return topic_scores(self.fitted_, order)
+        return words.word_names(vocabulary, n_words)
 
     # ---- corrections -----------------------------------------------------------------------------
 
@@ -666,8 +642,8 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
         """
         documents = self._new_documents(X, exposure=exposure, covariates=covariates)
         names = self._column_names(vocabulary)
-        order = naming_order(self.fitted_)
-        about = tuple(", ".join(words) for words in self.top_words(3, names, order=order))
+        order = words.naming_order(self.fitted_)
+        about = tuple(map(", ".join, self.top_words(3, names, order=order)))
         return explain(self.fitted_, documents, names, self.n_jobs, about)
 
     @available_if(has_targets)
@@ -745,7 +721,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
             confidence=confidence,
             n_jobs=self.n_jobs,
         )
-        names = [", ".join(words) for words in self.top_words(5, vocabulary)]
+        names = [*map(", ".join, self.top_words(5, vocabulary))]
         return effects.topic_table(self.fitted_, found, names)
 
     @available_if(has_targets)
@@ -838,7 +814,7 @@ class TopicModel(TransformerMixin, BaseEstimator, ABC):
 
     def _html_repr(self) -> str:
         """scikit-learn's diagram, and the topics below it."""
-        return estimator_html_repr(self) + topics_html(self)
+        return estimator_html_repr(self) + words.topics_html(self)
 
     @property
     def _n_features_out(self) -> int:

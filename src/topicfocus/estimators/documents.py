@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from topicfocus.corpus import Corpus, make_corpus
 from topicfocus.estimators.arguments import read_covariates, read_groups, read_weight
@@ -75,9 +76,9 @@ def read_training(
     make_targets: MakeTargets | None,
     *,
     sample_weight: Any = None,
-    exposure: Any = None,
     covariates: Any = None,
     groups: Any = None,
+    exposure: Any = None,
     is_batch: bool = False,
 ) -> tuple[Documents, TargetModel | None]:
     """Documents of `fit`, or of the first batch of `partial_fit`, and their targets."""
@@ -88,6 +89,8 @@ def read_training(
         return documents.drop_zero_weight(allow_empty=is_batch), None
     weights = np.ones(n) if weight is None else weight
     columns = target_columns(y, n)
+    if is_batch:
+        _check_differences(columns, weights)
     targets = make_targets(columns, weights)
     values = read_covariates(covariates, n, None)
     if values is not None:
@@ -96,85 +99,69 @@ def read_training(
     if np.any(weights == 0):
         columns = [np.where(weights > 0, c, np.full(n, None, dtype=object)) for c in columns]
     target = targets.encode_columns(columns)
-    if is_batch:
-        check_differences(target, weights)
-    documents = _scaled(corpus, targets, targets.scale(target), weight, exposure, values)
+    documents = _documents(corpus, target, targets, weight, exposure, values)
     documents = replace(documents, group=read_groups(groups, n))
     return documents.drop_zero_weight(allow_empty=is_batch), targets
 
 
-def _scaled(
+def _documents(
     corpus: Corpus,
-    targets: TargetModel,
     target: np.ndarray,
-    weight: np.ndarray | None,
-    exposure: Any,
-    covariates: np.ndarray | None,
+    targets: TargetModel,
+    sample_weight: Any = None,
+    exposure: Any = None,
+    covariates: Any = None,
     suffix: str = "",
 ) -> Documents:
-    """Documents of scaled targets, whose covariates are scaled here."""
-    offset = targets.offset(exposure, corpus.n_docs, f"exposure{suffix}")
-    if covariates is not None:
-        covariates = targets.covariates.scale(covariates)
-    return Documents(corpus, target, weight, offset, covariates)
+    """Documents with encoded targets; targets and covariates are scaled here."""
+    n = corpus.n_docs
+    values = read_covariates(covariates, n, targets.n_covariates, f"covariates{suffix}")
+    return Documents(
+        corpus,
+        targets.scale(target, f"y{suffix}"),
+        read_weight(sample_weight, n, f"sample_weight{suffix}"),
+        targets.offset(exposure, n, f"exposure{suffix}"),
+        None if values is None else targets.covariates.scale(values),
+    )
 
 
 def read_validation(
-    targets: TargetModel,
-    n_words: int,
-    *,
-    X_val: Any = None,
-    y_val: Any = None,
-    sample_weight_val: Any = None,
-    exposure_val: Any = None,
-    covariates_val: Any = None,
+    targets: TargetModel, n_words: int, X_val: Any = None, y_val: Any = None, **arrays: Any
 ) -> Documents | None:
     """Validation documents given by the user, encoded and scaled as the training documents."""
     if (X_val is None) != (y_val is None):
         raise ValueError("Give both X_val and y_val, or neither.")
     if X_val is None:
-        if any(part is not None for part in (sample_weight_val, exposure_val, covariates_val)):
+        if any(part is not None for part in arrays.values()):
             raise ValueError("sample_weight_val and the like belong to X_val, which was not given.")
         return None
     corpus = make_corpus(X_val, name="X_val", allow_empty=True, fractions=True)
     if corpus.n_words != n_words:
         raise ValueError(f"X_val has {corpus.n_words} features, but X has {n_words}.")
-    n = corpus.n_docs
-    target = targets.encode(y_val, "y_val", n)
+    target = targets.encode(y_val, "y_val", corpus.n_docs)
     for coding, column in zip(targets.codings, target.T, strict=True):
         known = column[np.isfinite(column)]
         if len(known) == 0 or (coding.labels is not None and np.ptp(known) == 0):
             raise ValueError("y_val has one class only: no choice can be made on it.")
-    values = read_covariates(covariates_val, n, targets.n_covariates, "covariates_val")
-    target = targets.scale(target, "y_val")
-    weight = read_weight(sample_weight_val, n, "sample_weight_val")
-    return _scaled(corpus, targets, target, weight, exposure_val, values, "_val")
+    given = {name.removesuffix("_val"): values for name, values in arrays.items()}
+    return _documents(corpus, target, targets, **given, suffix="_val")
 
 
 def read_batch(
-    corpus: Corpus,
-    y: Any,
-    targets: TargetModel,
-    *,
-    sample_weight: Any = None,
-    exposure: Any = None,
-    covariates: Any = None,
+    corpus: Corpus, y: Any, targets: TargetModel, **arrays: Any
 ) -> tuple[Documents, TargetModel]:
     """Documents of a later batch of `partial_fit`, and the targets with updated ranges."""
-    n = corpus.n_docs
-    weight = read_weight(sample_weight, n)
-    target = targets.encode(y, n_docs=n)
+    target = targets.encode(y, n_docs=corpus.n_docs)
     for coding, codes in zip(targets.codings, target.T, strict=True):
         check_values(coding.family, codes, np.isfinite(codes))
-    values = read_covariates(covariates, n, targets.n_covariates)
-    documents = _scaled(corpus, targets, targets.scale(target, "y"), weight, exposure, values)
+    documents = _documents(corpus, target, targets, **arrays)
     targets = targets.with_values(target, documents.weights)
     return documents.drop_zero_weight(allow_empty=True), targets
 
 
-def check_differences(target: np.ndarray, weight: np.ndarray) -> None:
+def _check_differences(columns: list[np.ndarray], weight: np.ndarray) -> None:
     """Raise an error if a target of the first batch is constant."""
-    if not _varies(target[weight > 0]):
+    if any(pd.Series(column[weight > 0]).nunique() < 2 for column in columns):
         raise ValueError(
             "The first batch must contain two or more different targets (two or more classes): "
             "make it larger, or shuffle the documents."

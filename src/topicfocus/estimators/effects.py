@@ -490,20 +490,11 @@ def word_table(fitted: Fitted, effects: WordEffects, names: Any) -> pd.DataFrame
 
 def _about(fitted: Fitted, times: int) -> dict[str, np.ndarray]:
     """Columns "target" (if there are several) and "class" (if there are classes)."""
-    targets: list[int] = []
-    classes: list[Any] = []
-    for t, part in enumerate(fitted.parts):
-        coding, width = part.coding, part.width
-        targets += [t] * width
-        if not coding.is_class:
-            classes.append(None)
-        elif width > 1:
-            classes += np.asarray(coding.labels).tolist()
-        else:
-            classes.append(1 if coding.labels is None else np.asarray(coding.labels).tolist()[1])
+    targets = [t for t, part in enumerate(fitted.parts) for _ in range(part.width)]
+    classes = [event for part in fitted.parts for event in part.coding.events]
     out: dict[str, np.ndarray] = {}
     if len(fitted.parts) > 1:
-        out["target"] = np.tile(np.array(targets), times)
+        out["target"] = np.tile(targets, times)
     if any(c is not None for c in classes):
         column = np.empty(len(classes), dtype=object)
         column[:] = classes

@@ -9,22 +9,28 @@ score of a class has no meaning by itself (`topicfocus.contributions`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from html import escape
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 
 from topicfocus.contributions import against_rest, contrast, contributions, log_odds, shared_out
-from topicfocus.corpus import Corpus
 from topicfocus.counts import in_memory
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import Fitted
-from topicfocus.estimators.html import explanation_html
 from topicfocus.model import ModelState
 from topicfocus.text.errors import printable
 
-#: Number of words of each sign in the text of an explanation.
-_SHOWN = 8
+#: Number of words, and of terms of the remainder, in the text of an explanation.
+_SHOWN = 12
+#: Documents, and words of each, in the HTML of an explanation.
+_HTML_DOCUMENTS, _HTML_WORDS = 5, 40
+#: Red, green and blue of a word that raises the prediction, and of one that lowers it; they are
+#: legible on light and dark backgrounds.
+_UP, _DOWN = "46, 160, 67", "218, 54, 51"
+#: Opacity of the strongest word.
+_OPACITY = 0.55
 
 
 @dataclass(frozen=True)
@@ -135,44 +141,45 @@ class Explanation:
                 f"Explanation of {len(self)} documents, {len(self.word_names)} words and "
                 f"{len(self.topic_names)} topics; explanation[0] shows the first."
             )
-        return printable("\n".join(self._lines(int(l)) for l in self.chosen[0]))
+        return printable("\n".join(self._text(int(l)) for l in self.chosen[0]))
 
     def _repr_html_(self) -> str:
-        return explanation_html(self)
+        return _html(self)
 
-    def _lines(self, l: int) -> str:
-        limit = self.limit[0, l]
-        total = self.predictor[0, l] + limit
-        before, after = self.before[0, l], self.after[0, l]
-        lines = [f"{self.predictor_names[l]}: {total:.4g}"]
-        if not np.isclose(total, after):  # on another scale than the target
-            lines[0] += f", from {before:.3g} without words to {after:.3g}"
-        lines.append(f"  {'base':<24}{self.base[0, l]:+.4g}")
-        if self.covariates[l].shape[1]:
-            lines.append(f"  {'covariates':<24}{self.covariates[l][0].sum():+.4g}")
-        words = [(word, amount) for word, amount in self.top_words(0, l) if amount != 0]
-        for up in (True, False):
-            signed = [(word, amount) for word, amount in words if (amount > 0) == up]
-            for word, amount in signed[:_SHOWN]:
-                lines.append(f"  {word:<24}{amount:+.4g}")
-            if len(signed) > _SHOWN:
-                rest = sum(amount for _, amount in signed[_SHOWN:])
-                lines.append(f"  {f'({len(signed) - _SHOWN} more words)':<24}{rest:+.4g}")
+    def parts(self, predictor: int) -> list[tuple[str, float]]:
+        """Contributions to a predictor of the first document, the largest topic first."""
+        rows = [("without words", self.base[0, predictor])]
+        if self.covariates[predictor].shape[1]:
+            rows.append(("covariates", self.covariates[predictor][0].sum()))
+        topics = self.topics[predictor][[0]].toarray()[0]
+        for k in np.argsort(-np.abs(topics), kind="stable"):
+            about = f": {self.topic_words[k]}" if self.topic_words else ""
+            rows.append((f"{self.topic_names[k]}{about}", topics[k]))
         if self.remainder:
-            lines.append(f"  {'remainder':<24}{self.remainder_amounts(l)[0]:+.4g}")
-            terms = [f"{term} {amount:+.2g}" for term, amount in self.top_terms(0, l)[:_SHOWN]]
-            lines.append(f"    of which {', '.join(terms)}")
-        if limit:
-            lines.append(f"  {'end of the scale':<24}{limit:+.4g}")
-        return "\n".join([*lines, "  by topic:", *self._topic_lines(l)])
+            rows.append(("remainder of the text", self.remainder_amounts(predictor)[0]))
+        if self.limit[0, predictor]:
+            rows.append(("end of the scale", self.limit[0, predictor]))
+        return rows
 
-    def _topic_lines(self, l: int) -> list[str]:
-        """Contributions of the topics, the largest first."""
-        row = self.topics[l][[0]].toarray()[0]
-        about = [f"  {words}" for words in self.topic_words] or [""] * len(row)
-        order = np.argsort(-np.abs(row), kind="stable")
-        width = max(10, *(len(name) + 1 for name in self.topic_names))
-        return [f"    {self.topic_names[k]:<{width}}{row[k]:+8.3g}{about[k]}" for k in order]
+    def _text(self, l: int) -> str:
+        total = self.predictor[0, l] + self.limit[0, l]
+        before, after = self.before[0, l], self.after[0, l]
+        head = f"{self.predictor_names[l]}: {total:.4g}"
+        if not np.isclose(total, after):  # on another scale than the target
+            head += f", from {before:.3g} without words to {after:.3g}"
+        words = [(word, amount) for word, amount in self.top_words(0, l) if amount != 0]
+        if len(words) > _SHOWN:
+            rest = sum(amount for _, amount in words[_SHOWN:])
+            words[_SHOWN:] = [(f"({len(words) - _SHOWN} more words)", rest)]
+        sections = {"by topic": self.parts(l), "by word": words}
+        if self.remainder:
+            sections["in the remainder"] = self.top_terms(0, l)[:_SHOWN]
+        width = max(len(name) for rows in sections.values() for name, _ in rows) + 2
+        lines = [head]
+        for title, rows in sections.items():
+            lines.append(f"  {title}:")
+            lines += [f"    {name:<{width}}{amount:+.4g}" for name, amount in rows]
+        return "\n".join(lines)
 
 
 def _largest_first(row: sparse.csr_array, names: np.ndarray) -> list[tuple[str, float]]:
@@ -197,7 +204,7 @@ def explain(
     corpus = fitted.seen(whole)
     found = contributions(corpus, state, fitted.mixes(whole, n_jobs))
     problem = documents.problem(1.0, n_jobs)
-    n_docs, every = problem.n_docs, range(state.n_predictors)
+    n_docs = problem.n_docs
     rest = fitted.remainder
     terms, term_names = (), np.empty(0, dtype=object)
     if rest is not None:
@@ -229,7 +236,7 @@ def explain(
     return Explanation(
         predictor_names=targets.predictor_names(),
         base=base,
-        words=tuple(_per_word(corpus, column) for column in amounts["words"].values.T),
+        words=tuple(_matrix(corpus.counts, column) for column in amounts["words"].values.T),
         topics=tuple(map(sparse.csr_array, tables("topics"))),
         covariates=tables("covariates"),
         average=tables("average"),
@@ -240,9 +247,7 @@ def explain(
         chosen=_likeliest(fitted, after),
         relevant=fitted.relevant_words(whole),
         topic_words=topic_words,
-        remainder=tuple(
-            _with_values(terms[l], amounts["terms"].values[:, l]) for l in every if terms
-        ),
+        remainder=tuple(_matrix(terms[0], c) for c in amounts["terms"].values.T) if terms else (),
         term_names=term_names,
         limit=np.hstack([part.limit(full) for part in fitted.parts]),
     )
@@ -272,8 +277,12 @@ def _owner(rows: sparse.csr_array) -> np.ndarray:
     return np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
 
 
-def _with_values(rows: sparse.csr_array, values: np.ndarray) -> sparse.csr_array:
-    return sparse.csr_array((values, rows.indices, rows.indptr), shape=rows.shape)
+def _matrix(rows: Any, values: np.ndarray) -> sparse.csr_array:
+    """Amounts at the places of the counts of a matrix, without those of dropped words."""
+    parts = (values, rows.indices, rows.indptr)
+    matrix = sparse.csr_array(parts, shape=rows.shape, copy=True)
+    matrix.eliminate_zeros()
+    return matrix
 
 
 def _of_covariates(values: np.ndarray | None, state: ModelState, n_docs: int) -> np.ndarray:
@@ -317,9 +326,52 @@ def _likeliest(fitted: Fitted, response: np.ndarray) -> np.ndarray:
     return np.column_stack(chosen)
 
 
-def _per_word(corpus: Corpus, amounts: np.ndarray) -> sparse.csr_array:
-    counts = in_memory(corpus.counts)
-    parts = (amounts, counts.indices.copy(), counts.indptr.copy())
-    matrix = sparse.csr_array(parts, shape=counts.shape)
-    matrix.eliminate_zeros()  # dropped words
-    return matrix
+# ---- in a notebook ---------------------------------------------------------------------------
+
+
+def _html(explanation: Explanation) -> str:
+    """HTML of the first documents of an explanation."""
+    n = len(explanation)
+    parts = [_document(explanation, d, n > 1) for d in range(min(n, _HTML_DOCUMENTS))]
+    if n > _HTML_DOCUMENTS:
+        parts.append(
+            f"<p>{n - _HTML_DOCUMENTS:,} more documents: explanation[{_HTML_DOCUMENTS}:]</p>"
+        )
+    return "<div class='topicfocus-explanation'>" + "".join(parts) + "</div>"
+
+
+def _document(explanation: Explanation, d: int, numbered: bool) -> str:
+    found = explanation[d]
+    title = f"<p><em>Document {d}</em></p>" if numbered else ""
+    return title + "".join(_predictor(found, int(l)) for l in found.chosen[0])
+
+
+def _predictor(found: Explanation, l: int) -> str:
+    """One target of one document."""
+    before, after = found.before[0, l], found.after[0, l]
+    head = f"<strong>{escape(found.predictor_names[l])}: {after:.4g}</strong>"
+    head += f" ({before:.4g} without words)"
+    words = [(word, amount) for word, amount in found.top_words(0, l) if amount != 0]
+    largest = max((abs(amount) for _, amount in words), default=1.0)
+    shown = " ".join(_word(word, amount, largest) for word, amount in words[:_HTML_WORDS])
+    rows = found.parts(l)
+    total = sum(amount for _, amount in rows)
+    scale = "total" if np.isclose(total, after) else "total, on the scale of the linear predictor"
+    cells = "".join(
+        f"<tr><td style='text-align:left'>{escape(name)}</td>"
+        f"<td style='text-align:right'>{amount:+.3g}</td></tr>"
+        for name, amount in (*rows, (scale, total))
+    )
+    rest = len(words) - _HTML_WORDS
+    more = f" and {rest} more words" if rest > 0 else ""
+    return f"<p>{head}</p><p>{shown or 'no word is in the topics'}{more}</p><table>{cells}</table>"
+
+
+def _word(word: str, amount: float, largest: float) -> str:
+    """A word on a green or red ground, the stronger the more it contributes."""
+    colour = _UP if amount > 0 else _DOWN
+    opacity = _OPACITY * abs(amount) / largest
+    return (
+        f"<span style='background: rgba({colour}, {opacity:.2f}); border-radius: 3px; "
+        f"padding: 0 3px' title='{amount:+.3g}'>{escape(word)} <small>{amount:+.2g}</small></span>"
+    )

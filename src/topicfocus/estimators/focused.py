@@ -7,14 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.estimators.arguments import (
-    check_choice,
-    check_flag,
-    check_share,
-    is_auto,
-    read_columns,
-    read_seeds,
-)
+from topicfocus.estimators.arguments import check_choice, is_auto, read_columns, read_seeds
 from topicfocus.estimators.base import TopicModel, WordSelection
 from topicfocus.estimators.fitted import FittedAttribute
 from topicfocus.estimators.focused_training import FocusedTrainer, focused_trainer
@@ -60,16 +53,11 @@ class FocusedParameters(WordSelection):
     completeness_ = FittedAttribute(lambda f: f.completeness, "What topics capture of the text.")
 
     def _trainer(self: Any, n_words: int) -> FocusedTrainer:
-        share = None
-        if not is_auto("inclusion_prior", self.inclusion_prior):
-            share = check_share("inclusion_prior", self.inclusion_prior)
         names = getattr(self, "feature_names_in_", None)
         keep = read_columns("keep_words", self.keep_words, names, n_words)
         drop = read_columns("drop_words", self.drop_words, names, n_words)
         topics, seeds = read_seeds(self.seed_words, names, n_words, self.n_topics)
-        themes = check_flag("themes", self.themes)
-        check_flag("remainder", self.remainder)
-        if seeds and not themes:
+        if seeds and not self.themes:
             raise ValueError("seed_words are for topics with subjects: set themes=True.")
         if keep is not None or seeds:
             keep = np.unique(np.concatenate([*seeds, [] if keep is None else keep]).astype(int))
@@ -83,11 +71,11 @@ class FocusedParameters(WordSelection):
             self,
             topic_names=topics,
             banned=frozenset(banned),
-            inclusion_prior=share,
+            inclusion_prior=None if is_auto(self.inclusion_prior) else float(self.inclusion_prior),
             keep=keep,
             drop=drop,
             seeds=seeds,
-            themes=themes,
+            themes=bool(self.themes),
             stable=check_choice("selection", self.selection, SELECTIONS) == "stable",
         )
 
@@ -108,8 +96,7 @@ class FocusedTopicRegressor(FocusedParameters, ConstrainedTopicModel, TopicRegre
         Fewer are found, with a warning, if too few words are associated with the target.
     inclusion_prior : float in (0, 1) or "auto", default="auto"
         Expected fraction of tokens that are relevant. Words are kept up to it in the order of their
-        screening statistic; if too few are associated with the target, words that are correlated
-        with the kept ones follow. "auto" compares 20 tokens of an average document, twice that
+        screening statistic. "auto" compares 20 tokens of an average document, twice that
         (both between 5% and 80% of all), and words selected at a 10% false discovery rate, and
         keeps the fewest words that predict validation documents (folds of X, or X_val if it has
         3,000 documents) as well as the best of these, to one standard error of the difference, or

@@ -9,13 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from topicfocus.estimators.arguments import (
-    check_count,
-    check_positive,
-    check_prior,
-    check_share,
-    is_auto,
-)
+from topicfocus.estimators.arguments import check_prior, is_auto
 from topicfocus.estimators.documents import Documents, make_folds, split_validation
 from topicfocus.estimators.fitted import Fitted, padded_names
 from topicfocus.estimators.remainder import add_remainder
@@ -36,7 +30,6 @@ from topicfocus.focused.data import sample_rows
 from topicfocus.focused.fit import LOW_FIDELITY
 from topicfocus.focused.inclusion import MOST_COMPARED, N_FOLDS, Folds
 from topicfocus.focused.refit import FINE
-from topicfocus.kernels.threads import n_threads
 from topicfocus.model import Problem
 from topicfocus.reservoir import Reservoir
 
@@ -102,41 +95,37 @@ class FocusedTrainer:
         """Fit, with choices made on validation documents or on a part of the training documents."""
         assert targets is not None and documents.target is not None
         self._check_words(documents)
-        family = targets.start(documents.target, documents.weights)
+        n_jobs, problem = self.model.n_jobs, documents.problem(1.0, self.model.n_jobs)
         settings = replace(
             self.settings,
             low_fidelity=options.low_fidelity,
             fixed_inclusion=options.fixed_inclusion,
         )
-        seen = documents
         if held_out is None:
-            train, held = self._split(documents, targets)
-            documents, held_out = documents.rows(train), documents.rows(held)
-        mine, theirs = (d.problem(1.0, self.model.n_jobs) for d in (documents, held_out))
+            train, held = (problem.rows(part) for part in self._split(documents, targets))
+        else:
+            train, held = problem, held_out.problem(1.0, n_jobs)
         with show_fit(self.model, options) as progress:
-            folds = self._folds(seen, seen.problem(1.0, self.model.n_jobs), targets)
             result = fit_focused(
-                mine,
-                theirs,
-                family,
+                train,
+                held,
+                targets.start(documents.target, documents.weights),
                 settings,
                 progress,
-                folds=folds,
+                folds=self._folds(documents, problem, targets),
                 shared=options.shared,
             )
         fitted = self._fitted(
-            result, targets, **history_of(result.history), **count_documents(seen)
+            result, targets, **history_of(result.history), **count_documents(documents)
         )
-        everyone = seen
-        tolerance = FINE.tolerance
+        some, tolerance = documents, FINE.tolerance
         if settings.is_low_fidelity:
-            problem = seen.problem(1.0, self.model.n_jobs)
-            seen = seen.rows(sample_rows(problem, LOW_FIDELITY_DOCUMENTS))
+            some = documents.rows(sample_rows(problem, LOW_FIDELITY_DOCUMENTS))
             tolerance = LOW_FIDELITY.tolerance
-        fitted = with_context(fitted, seen, self.model.n_jobs, tolerance=tolerance)
+        fitted = with_context(fitted, some, n_jobs, tolerance=tolerance)
         self._warn_of_fewer_topics(result)
         if self._has_remainder and options.remainder and not options.low_fidelity:
-            fitted = self._add_remainder(fitted, everyone, targets, result)
+            fitted = self._add_remainder(fitted, documents, targets, result)
         return fitted, None
 
     def _add_remainder(
@@ -205,8 +194,8 @@ class FocusedTrainer:
             inclusion_prior=final.selection.inclusion if selects else None,
             supervision_weight=final.supervision_weight,
             shaping=("themes" if self.settings.themes else "graded") if selects else None,
-            explained=(final.explained,),
-            explained_error=final.explained_error,
+            explained=(final.choices.explained,),
+            explained_error=final.choices.explained_error,
             variance_factor=final.choices.variance_factor,
             extra_variance=final.choices.extra_variance,
             shares=tuple((t.inclusion, t.explained, t.error) for t in result.trials) or None,
@@ -259,7 +248,7 @@ class FocusedTrainer:
                 before,
                 objective=float(found.history[-1].objective) if found.history else np.nan,
                 kept_words=int(np.sum(found.state.topic_word.max(axis=1) > 0)),
-                validation=found.final.explained,
+                validation=found.final.choices.explained,
             )
             fitted = self._fitted(found, targets, **history, **seen)
             kept = stream.reservoir.problem()
@@ -283,29 +272,23 @@ def focused_trainer(
     banned: frozenset[str] = frozenset(),
     **settings: Any,
 ) -> FocusedTrainer:
-    """Check the parameters of an estimator and make its trainer.
+    """The trainer of an estimator, whose own parameters have been checked.
 
     `settings` are the fields of FocusSettings that pc-sLDA does not have.
     """
-    n_topics = check_count("n_topics", model.n_topics)
-    prior = None
-    if not is_auto("doc_topic_prior", model.doc_topic_prior):
-        prior, learn = check_prior(model.doc_topic_prior, n_topics)
-        if learn:
-            raise ValueError('doc_topic_prior="learn" is for joint models; use "auto" here.')
-    weight = None
-    if not is_auto("supervision_weight", model.supervision_weight):
-        weight = check_positive("supervision_weight", model.supervision_weight)
-    steps = None if model.max_epochs is None else check_count("max_epochs", model.max_epochs)
-    n_threads(model.n_jobs)
-    check_share("validation_fraction", model.validation_fraction)
+    prior, weight = model.doc_topic_prior, model.supervision_weight
+    if isinstance(prior, str) and prior != "auto":
+        raise ValueError(
+            'doc_topic_prior must be "auto", a number, or one number for each topic, got '
+            f'{prior!r} (doc_topic_prior="learn" is for joint models).'
+        )
     return FocusedTrainer(
         model=model,
         settings=FocusSettings(
-            n_topics=n_topics,
-            supervision_weight=weight,
-            doc_topic_prior=prior,
-            max_steps=steps,
+            n_topics=int(model.n_topics),
+            supervision_weight=None if is_auto(weight) else float(weight),
+            doc_topic_prior=None if is_auto(prior) else check_prior(prior, model.n_topics)[0],
+            max_steps=model.max_epochs,
             **settings,
         ),
         topic_names=topic_names,

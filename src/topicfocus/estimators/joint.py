@@ -13,11 +13,11 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from topicfocus.estimators.arguments import check_choice, check_count, check_share, is_auto
+from topicfocus.estimators.arguments import check_choice, check_count, is_auto
 from topicfocus.estimators.base import TopicModel, WordSelection, has_targets
 from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import FittedAttribute
-from topicfocus.estimators.joint_training import JointTrainer, joint_trainer, read_supervision
+from topicfocus.estimators.joint_training import JointTrainer, joint_trainer
 from topicfocus.estimators.supervised import TopicClassifier, TopicRegressor
 from topicfocus.joint import CoordinateSolver
 from topicfocus.joint.bounds import NEGATIVE, bound_terms
@@ -131,11 +131,8 @@ class JointTopicModel(TopicModel):
         >>> bool((model.log_likelihood(counts[:4], n_samples=50) < 0).all())
         True
         """
-        problem, state, gamma = self._infer(self._new_documents(X, y, **extras))
-        per_unit = self._per_unit(problem.target_weights > 0)
-        if exact:
-            return exact_log_likelihood(problem, state, self._hyper) - per_unit
-        return self._sampled(problem, state, gamma, n_samples, random_state) - per_unit
+        documents = self._new_documents(X, y, **extras)
+        return self._log_p(documents, None if exact else n_samples, random_state)
 
     def perplexity(self, X: Any, *, n_samples: int = 500, random_state: Any = 0) -> float:
         """exp(-Σ_d log p(w_d) / number of tokens) of documents; lower is better.
@@ -167,12 +164,10 @@ class JointTopicModel(TopicModel):
         True
         """
         corpus = self._read_counts(X, reset=False)
-        fitted = self.fitted_
-        tokens = float((corpus.counts @ fitted.known_words.astype(float)).sum())
+        tokens = float((corpus.counts @ self.fitted_.known_words.astype(float)).sum())
         if tokens == 0:
             raise ValueError("X has no tokens of words in the training documents: no perplexity.")
-        problem, state, gamma = self._infer(Documents(corpus, None))
-        value = self._sampled(problem, state, gamma, n_samples, random_state).sum()
+        value = self._log_p(Documents(corpus, None), n_samples, random_state).sum()
         return float(np.exp(-value / tokens))
 
     @available_if(has_targets)
@@ -224,8 +219,8 @@ class JointTopicModel(TopicModel):
         target with a large mean.
         """
         state, hyper, targets = self.fitted_.state, self._hyper, self.fitted_.targets
-        if targets is not None and targets.target_scaling is not None:
-            state = targets.target_scaling.apply(state, into_coef=True)
+        if targets is not None:
+            state = targets.scaling.apply(state, into_coef=True)
             if documents.target is not None:
                 documents = replace(documents, target=targets.scale(documents.target))
         problem = documents.problem(hyper.supervision_weight, self.n_jobs)
@@ -234,24 +229,21 @@ class JointTopicModel(TopicModel):
         return problem, state, gamma
 
     def _per_unit(self, weights: np.ndarray) -> np.ndarray | float:
-        """log p of the scaled minus the original targets; `weights` is documents x targets."""
+        """Σ_t w_t log s_t = log p(z) - log p(y); `weights` is documents x targets."""
         targets = self.fitted_.targets
-        scaling = None if targets is None else targets.target_scaling
-        if scaling is None or weights.shape[1] != len(scaling.size):
+        if targets is None or weights.shape[1] != targets.n_targets:
             return 0.0  # no target is known
-        return scaling.log_density(weights)
+        return weights @ np.log(targets.scaling.size)
 
-    def _sampled(
-        self,
-        problem: Problem,
-        state: ModelState,
-        gamma: np.ndarray,
-        n_samples: int,
-        random_state: Any,
-    ) -> np.ndarray:
-        n_samples = check_count("n_samples", n_samples)
-        rng = np.random.default_rng(random_state)
-        return importance_log_likelihood(problem, state, self._hyper, gamma, n_samples, rng)
+    def _log_p(self, documents: Documents, n_samples: int | None, random_state: Any) -> np.ndarray:
+        """log p of every document: exact, or by importance sampling."""
+        problem, state, gamma = self._infer(documents)
+        if n_samples is None:
+            found = exact_log_likelihood(problem, state, self._hyper)
+        else:
+            rng, n = np.random.default_rng(random_state), check_count("n_samples", n_samples)
+            found = importance_log_likelihood(problem, state, self._hyper, gamma, n, rng)
+        return found - self._per_unit(problem.target_weights > 0)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -306,7 +298,7 @@ class LDA(JointTopicModel):
     """
 
     def _trainer(self, n_words: int) -> JointTrainer:
-        return joint_trainer(self, {"selects": False})
+        return joint_trainer(self, selects=False)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> LDA:
         """Learn topics from counts.
@@ -396,6 +388,12 @@ class LDA(JointTopicModel):
         return self.elbo(X)["bound"]
 
 
+def _supervision(model: Any) -> dict[str, Any]:
+    """Settings of the models with a target; λ is 1 by default (the evidence lower bound)."""
+    weight = 1.0 if is_auto(model.supervision_weight) else float(model.supervision_weight)
+    return {"supervision_weight": weight, "coef_penalty": float(model.coef_penalty)}
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class SLDAParameters:
     """Parameters of sLDA, in which every word is explained by the topics: φ ≡ 1."""
@@ -404,8 +402,7 @@ class SLDAParameters:
     coef_penalty: float = 1e-3
 
     def _trainer(self: Any, n_words: int) -> JointTrainer:
-        weight = read_supervision(self.supervision_weight)
-        return joint_trainer(self, {"selects": False, "supervision_weight": weight})
+        return joint_trainer(self, selects=False, **_supervision(self))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -520,7 +517,6 @@ class PFSLDAParameters(WordSelection):
     coef_penalty: float = 1e-3
 
     def _trainer(self: Any, n_words: int) -> JointTrainer:
-        check_choice("bound", self.bound, ("paper", "tight"))
         check_choice("selection", self.selection, ("auto", "closed_form", "sort_and_cut"))
         if self.selection == "sort_and_cut" and self.solver not in ("auto", "coordinate"):
             raise ValueError(
@@ -534,18 +530,17 @@ class PFSLDAParameters(WordSelection):
         selection = self.selection
         if selection == "auto":
             selection = "sort_and_cut" if self.bound == "tight" else "closed_form"
-        search = is_auto("inclusion_prior", self.inclusion_prior)
-        prior = 0.1 if search else check_share("inclusion_prior", self.inclusion_prior)
-        hyper = {
-            "selects": True,
-            "inclusion_prior": prior,
-            "bound": self.bound,
-            "supervision_weight": read_supervision(self.supervision_weight),
-        }
-        # The gradient solver optimises the paper's bound; `selection` is about coordinate ascent.
-        schedule = self.bound == "paper" and self.selection == "auto"
+        search = is_auto(self.inclusion_prior)
         return joint_trainer(
-            self, hyper, CoordinateSolver(selection=selection), schedule=schedule, search=search
+            self,
+            CoordinateSolver(selection=selection),
+            # The gradient solver optimises the paper's bound; `selection` is about coordinate
+            # ascent.
+            schedule=self.bound == "paper" and self.selection == "auto",
+            search=search,
+            inclusion_prior=0.1 if search else float(self.inclusion_prior),
+            bound=self.bound,
+            **_supervision(self),
         )
 
 

@@ -9,16 +9,9 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from topicfocus.counts import ChunkedCounts
-from topicfocus.estimators.arguments import (
-    check_choice,
-    check_count,
-    check_positive,
-    check_prior,
-    is_auto,
-)
+from topicfocus.estimators.arguments import check_positive, check_prior
 from topicfocus.estimators.documents import Documents, split_validation
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.targets import TargetModel
@@ -47,17 +40,15 @@ from topicfocus.joint.solver import Progress
 from topicfocus.joint.validation import (
     INCLUSION_PRIORS,
     EpochChoice,
+    InclusionChoice,
     ValidationLoss,
     choose_inclusion,
 )
-from topicfocus.kernels.threads import n_threads
 from topicfocus.model import ModelState, Problem
 
-SOLVERS = ("auto", "coordinate", "stochastic", "gradient")
-
-#: Default max_epochs and tol of each solver.
+#: Default max_epochs and tol of each solver; "scheduled" has epochs by the number of documents.
 _EPOCHS = {"coordinate": 200, "stochastic": 60, "gradient": 500}
-_TOLERANCE = {"coordinate": 1e-5, "stochastic": 2e-6, "gradient": 0.0}
+_TOLERANCE = {"coordinate": 1e-5, "stochastic": 2e-6, "gradient": 0.0, "scheduled": 0.0}
 #: Default tol of the epochs of a batch.
 _BATCH_TOLERANCE = 1e-5
 
@@ -68,7 +59,6 @@ _AUTO_STEPS = 8_500
 _AUTO_EPOCHS = (75, 250)
 _AUTO_BATCHES = (40, 100)
 _AUTO_BATCH_SIZE = (10, 100)
-
 
 #: Documents on which inclusion_prior="auto" is chosen, where no X_val is given.
 VALIDATION_FRACTION = 0.2
@@ -99,30 +89,20 @@ class JointTrainer:
     hyper : Hyperparameters
     prior : array (topics,)
         Starting value of α.
-    name : {"coordinate", "stochastic", "gradient"}
-    solver : Solver
-        The solver of that name.
+    solver : {"coordinate", "stochastic", "gradient", "scheduled"}
+        "scheduled" is the gradient solver with the settings of `auto_schedule`.
     coordinate : CoordinateSolver
-        The solver for batches.
-    schedule : bool
-        Whether the gradient solver has the settings of solver="auto".
+        The solver for batches, and of the name "coordinate".
     search : bool
         Whether the inclusion prior is to be chosen (inclusion_prior="auto").
-    explained : tuple of (explained fraction of validation documents, standard error) or None
-    path : tuple of (p, explained fraction, standard error) or None
-        The inclusion priors that were compared.
     """
 
     model: Any
     hyper: Hyperparameters
     prior: np.ndarray
-    name: str
-    solver: Solver
+    solver: str
     coordinate: CoordinateSolver
-    schedule: bool = False
     search: bool = False
-    path: tuple[tuple[float, float, float], ...] | None = None
-    explained: tuple[float, float] | None = None
 
     # ---- fit -------------------------------------------------------------------------------------
 
@@ -137,21 +117,30 @@ class JointTrainer:
 
         Returns the model, and that of the last epoch if there are validation documents.
         """
-        if not isinstance(documents.corpus.counts, sparse.csr_array):
-            if self.search:
-                raise ValueError(
-                    'inclusion_prior="auto" needs counts in memory: give a number, or take some '
-                    "of the documents, X.rows(...)."
-                )
-            if self.schedule:
-                trainer = replace(self, schedule=False, name="coordinate", solver=self.coordinate)
-                return trainer.fit(documents, targets, held_out, options)
-            self._check_in_memory(documents)
+        trainer, choice = self, None
+        if isinstance(documents.corpus.counts, ChunkedCounts):
+            trainer = self._for_chunks()
         with show_fit(self.model, options) as progress:
             if self.search:
-                trainer = self._choose_inclusion(documents, targets, held_out, progress)
-                return trainer._fit(documents, targets, held_out, progress)
-            return self._fit(documents, targets, held_out, progress)
+                choice = self._choose_inclusion(documents, targets, held_out, progress)
+                hyper = replace(self.hyper, inclusion_prior=choice.inclusion_prior)
+                trainer = replace(self, hyper=hyper)
+            return trainer._fit(documents, targets, held_out, progress, choice)
+
+    def _for_chunks(self) -> JointTrainer:
+        """A trainer for counts that are not in memory."""
+        if self.search:
+            raise ValueError(
+                'inclusion_prior="auto" needs counts in memory: give a number, or take some '
+                "of the documents, X.rows(...)."
+            )
+        if self.solver == "gradient":
+            raise ValueError(
+                'solver="gradient" keeps numbers for every word of every document in memory, so X '
+                'has to be a matrix in memory: use solver="coordinate" or "stochastic", or '
+                "take some of the documents, X.rows(...)."
+            )
+        return replace(self, solver="coordinate") if self.solver == "scheduled" else self
 
     def _fit(
         self,
@@ -159,17 +148,21 @@ class JointTrainer:
         targets: TargetModel | None,
         held_out: Documents | None,
         progress: Progress,
+        choice: InclusionChoice | None,
     ) -> tuple[Fitted, Fitted | None]:
         family = _family(documents, targets)
         rng = generator(self.model.random_state)
         problem = documents.problem(self.hyper.supervision_weight, self.model.n_jobs)
-        start = self._start(problem, targets, family, rng)
+        start = self._warm_start(problem, targets)
+        if start is None:
+            start = self._start(problem, family, rng)
         watch = None
         if held_out is not None:
             watch = EpochChoice(held_out.problem(1.0, self.model.n_jobs), family)
-        stage = f"epochs of the {self.name} solver"
-        solver, epochs = self._scheduled(problem.n_docs)
-        tol = _TOLERANCE[self.name] if self.model.tol is None else self.model.tol
+        name = "gradient" if self.solver == "scheduled" else self.solver
+        stage = f"epochs of the {name} solver"
+        solver, epochs = self._solver(problem.n_docs)
+        tol = _TOLERANCE[self.solver] if self.model.tol is None else self.model.tol
         result = run(
             solver,
             problem,
@@ -181,17 +174,17 @@ class JointTrainer:
             callback=lambda info, total: progress(stage, info.epoch, total, info),
             watch=watch,
         )
-        more = ("seconds",) if held_out is None else ("seconds", "validation")
-        history = history_of(result.history, *more)
-        trainer, states = self, [result.model]
-        if watch is not None:
-            trainer = replace(self, explained=watch.loss.explained(result.model))
-            states.append(result.last)
-        fitted, *last = (
-            trainer._fitted(state, targets, documents, None, result.converged, history)
-            for state in states
+        columns = ("seconds",) if watch is None else ("seconds", "validation")
+        more = {**history_of(result.history, *columns), "converged": result.converged}
+        if choice is not None:
+            more |= _explained(choice.explained) | {"shares": choice.path}
+        if watch is None:
+            return self._fitted(result.model, targets, documents, **more), None
+        more |= _explained(watch.loss.explained(result.model))
+        best, last = (
+            self._fitted(state, targets, documents, **more) for state in (result.model, result.last)
         )
-        return fitted, last[0] if last else None
+        return best, last
 
     def _choose_inclusion(
         self,
@@ -199,55 +192,58 @@ class JointTrainer:
         targets: TargetModel | None,
         held_out: Documents | None,
         progress: Progress,
-    ) -> JointTrainer:
-        """This trainer with the inclusion prior that predicts validation documents.
-
-        These are `held_out`, or a fifth of the documents.
-        """
+    ) -> InclusionChoice:
+        """The inclusion prior that predicts validation documents: `held_out`, or a fifth."""
         assert targets is not None  # the model has a target
         rng = generator(self.model.random_state)
-        train = documents
         if held_out is None:
             rows, others = split_validation(documents, targets, VALIDATION_FRACTION, rng)
-            train, held_out = documents.rows(rows), documents.rows(others)
-        family = _family(train, targets)
-        problem = train.problem(self.hyper.supervision_weight, self.model.n_jobs)
-        solver, epochs = self._scheduled(problem.n_docs)
+            documents, held_out = documents.rows(rows), documents.rows(others)
+        family = _family(documents, targets)
+        problem = documents.problem(self.hyper.supervision_weight, self.model.n_jobs)
+        solver, epochs = self._solver(problem.n_docs)
         assert isinstance(solver, GradientSolver)
         hyper = replace(self.hyper, inclusion_prior=max(INCLUSION_PRIORS))
-        start = replace(self, hyper=hyper)._begin(problem, family, rng)
+        start = replace(self, hyper=hyper)._start(problem, family, rng)
         validation = ValidationLoss(held_out.problem(1.0, self.model.n_jobs), family)
         report = partial(progress, "choice of the inclusion prior")
-        chosen = choose_inclusion(solver, problem, hyper, start, validation, rng, epochs, report)
-        hyper = replace(self.hyper, inclusion_prior=chosen.inclusion_prior)
-        return replace(
-            self, hyper=hyper, search=False, path=chosen.path, explained=chosen.explained
-        )
+        return choose_inclusion(solver, problem, hyper, start, validation, rng, epochs, report)
 
-    def _scheduled(self, n_docs: int) -> tuple[Solver, int]:
+    def _solver(self, n_docs: int) -> tuple[Solver, int]:
         """The solver and its number of epochs for this number of documents."""
-        given = self.model.max_epochs
-        if not (self.schedule and isinstance(self.solver, GradientSolver)):
-            return self.solver, _EPOCHS[self.name] if given is None else given
-        batch_size, epochs = auto_schedule(n_docs, self.model.batch_size)
-        epochs = epochs if given is None else given
-        return replace(self.solver, batch_size=batch_size, decay_epochs=epochs), epochs
+        model, epochs = self.model, self.model.max_epochs
+        if self.solver == "scheduled":
+            batch_size, most = auto_schedule(n_docs, model.batch_size)
+            epochs = epochs or most
+            scheduled = GradientSolver(
+                learning_rate=model.learning_rate or _AUTO_RATE,
+                batch_size=batch_size,
+                concentration_start="length",
+                decay_epochs=epochs,
+            )
+            return scheduled, epochs
+        epochs = epochs or _EPOCHS[self.solver]
+        if self.solver == "coordinate":
+            return self.coordinate, epochs
+        given = {"batch_size": model.batch_size, "learning_rate": model.learning_rate}
+        given = {name: value for name, value in given.items() if value is not None}
+        kind = StochasticSolver if self.solver == "stochastic" else GradientSolver
+        return kind(**given), epochs
 
-    def _begin(self, problem: Problem, family: Any, rng: np.random.Generator) -> ModelState:
+    def _start(self, problem: Problem, family: Any, rng: np.random.Generator) -> ModelState:
         """Starting values of the solver."""
         given = (problem, self.hyper, family, self.prior, rng)
-        if self.name == "gradient":
+        if self.solver in ("gradient", "scheduled"):
             noise_start = getattr(self.model, "noise_start", None)
-            return near_symmetric_start(*given, noise_start=noise_start, spread=self.schedule)
+            spread = self.solver == "scheduled"
+            return near_symmetric_start(*given, noise_start=noise_start, spread=spread)
         return perturbed_start(*given)
 
-    def _start(
-        self, problem: Problem, targets: TargetModel | None, family: Any, rng: np.random.Generator
-    ) -> ModelState:
-        """Starting values, or those of the fitted model with `warm_start`."""
+    def _warm_start(self, problem: Problem, targets: TargetModel | None) -> ModelState | None:
+        """The fitted model, with `warm_start`."""
         before = getattr(self.model, "fitted_", None)
         if before is None or not self.model.warm_start:
-            return self._begin(problem, family, rng)
+            return None
         shape, wanted = before.components.shape, (self.hyper.n_topics, problem.corpus.n_words)
         if shape != wanted:
             raise ValueError(
@@ -257,35 +253,21 @@ class JointTrainer:
         state = before.state
         return state if targets is None else targets.apply(state, into_coef=True)
 
-    def _check_in_memory(self, documents: Documents) -> None:
-        """The gradient solver has parameters for every word of every document."""
-        if self.name == "gradient" and isinstance(documents.corpus.counts, ChunkedCounts):
-            raise ValueError(
-                'solver="gradient" keeps numbers for every word of every document in memory, so X '
-                'has to be a matrix in memory: use solver="coordinate" or "stochastic", or '
-                "take some of the documents, X.rows(...)."
-            )
-
     def _fitted(
         self,
         state: ModelState,
         targets: TargetModel | None,
         documents: Documents,
-        before: Fitted | None,
-        converged: bool,
-        history: dict[str, Any],
+        before: Fitted | None = None,
+        **more: Any,
     ) -> Fitted:
         fitted = Fitted(
             state=state,
             targets=targets,
             selects=self.hyper.selects,
             hyper=self.hyper,
-            converged=converged,
             inclusion_prior=self.hyper.inclusion_prior if self.hyper.selects else None,
-            explained=None if self.explained is None else self.explained[:1],
-            explained_error=None if self.explained is None else self.explained[1],
-            shares=self.path,
-            **history,
+            **more,
             **count_documents(documents, before),
         )
         return with_context(fitted, documents, self.model.n_jobs, before)
@@ -341,7 +323,8 @@ class JointTrainer:
             seconds=time.perf_counter() - began,
         )
         trainer = replace(self, hyper=stream.hyper)
-        return stream, trainer._fitted(state, targets, documents, before, converged, history)
+        fitted = trainer._fitted(state, targets, documents, before, converged=converged, **history)
+        return stream, fitted
 
 
 def _family(documents: Documents, targets: TargetModel | None) -> Any:
@@ -350,82 +333,52 @@ def _family(documents: Documents, targets: TargetModel | None) -> Any:
     return targets.start(documents.target, documents.weights)
 
 
+def _explained(found: tuple[float, float]) -> dict[str, Any]:
+    """Fields of `Fitted`: the explained fraction of validation documents and its error."""
+    return {"explained": found[:1], "explained_error": found[1]}
+
+
 def joint_trainer(
     model: Any,
-    hyper: dict[str, Any],
-    coordinate: CoordinateSolver | None = None,
+    coordinate: CoordinateSolver = CoordinateSolver(),  # noqa: B008 - frozen
     *,
     schedule: bool = False,
     search: bool = False,
+    **hyper: Any,
 ) -> JointTrainer:
-    """Check the parameters of an estimator and make its trainer.
+    """The trainer of an estimator, whose own parameters have been checked.
 
-    `hyper` are the fields of Hyperparameters that not all joint models have; with `schedule`,
-    solver="auto" is the gradient solver with the settings of `auto_schedule`, and with `search`
-    the inclusion prior is chosen.
+    `hyper` are the fields of Hyperparameters that not all joint models have. With `schedule`,
+    solver="auto" is "scheduled" if α is given, and with `search` the inclusion prior is chosen.
     """
-    n_topics = check_count("n_topics", model.n_topics)
-    prior, learn = check_prior(model.doc_topic_prior, n_topics)
-    check_choice("solver", model.solver, SOLVERS)
+    prior, learn = check_prior(model.doc_topic_prior, model.n_topics)
+    _check_noise_start(model)
     schedule = schedule and model.solver == "auto" and not learn
     if search and not schedule:
         raise ValueError(
             'inclusion_prior="auto" needs solver="auto", bound="paper", selection="auto" and a '
             "given doc_topic_prior: set inclusion_prior to a number, or leave these as they are."
         )
-    name = model.solver
-    if name == "auto":
-        name = "gradient" if schedule else "coordinate"
-    coordinate = CoordinateSolver() if coordinate is None else coordinate
-    _check_solver_parameters(model)
-    if hasattr(model, "coef_penalty"):  # LDA has no coefficients
-        penalty = check_positive("coef_penalty", model.coef_penalty, zero=True)
-        hyper = {**hyper, "coef_penalty": penalty}
+    solver = model.solver
+    if solver == "auto":
+        solver = "scheduled" if schedule else "coordinate"
     return JointTrainer(
         model=model,
-        hyper=Hyperparameters(n_topics=n_topics, learn_prior=learn, **hyper),
+        hyper=Hyperparameters(n_topics=int(model.n_topics), learn_prior=learn, **hyper),
         prior=prior,
-        name=name,
-        solver=_solver(model, name, coordinate, schedule),
+        solver=solver,
         coordinate=coordinate,
-        schedule=schedule,
         search=search,
     )
 
 
-def _check_solver_parameters(model: Any) -> None:
-    """Check the parameters that are used as they are."""
-    n_threads(model.n_jobs)
-    if model.max_epochs is not None:
-        check_count("max_epochs", model.max_epochs)
-    if model.tol is not None:
-        check_positive("tol", model.tol, zero=True)
+def _check_noise_start(model: Any) -> None:
     noise = getattr(model, "noise_start", None)
-    if noise is not None and model.solver != "gradient":
-        raise ValueError('noise_start is for solver="gradient"; others start from the variance.')
-    if noise is None or noise == "random":
+    if noise is None:
         return
-    if isinstance(noise, str):
+    if model.solver != "gradient":
+        raise ValueError('noise_start is for solver="gradient"; others start from the variance.')
+    if isinstance(noise, str) and noise != "random":
         raise ValueError(f'noise_start must be None, "random" or a number, got {noise!r}.')
-    check_positive("noise_start", noise)
-
-
-def _solver(model: Any, name: str, coordinate: CoordinateSolver, schedule: bool) -> Solver:
-    settings: dict[str, Any] = {}
-    if model.batch_size is not None:
-        settings["batch_size"] = check_count("batch_size", model.batch_size)
-    if model.learning_rate is not None:
-        settings["learning_rate"] = check_positive("learning_rate", model.learning_rate)
-    if name == "stochastic":
-        return StochasticSolver(**settings)
-    if schedule:
-        rate = settings.pop("learning_rate", _AUTO_RATE)
-        return GradientSolver(learning_rate=rate, concentration_start="length", **settings)
-    return GradientSolver(**settings) if name == "gradient" else coordinate
-
-
-def read_supervision(value: Any) -> float:
-    """λ of a joint model; "auto" is 1 (the evidence lower bound)."""
-    if is_auto("supervision_weight", value):
-        return 1.0
-    return check_positive("supervision_weight", value)
+    if noise != "random":
+        check_positive("noise_start", noise)

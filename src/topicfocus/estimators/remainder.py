@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -69,17 +69,18 @@ def add_remainder(
     elif names is not None and banned:
         rare[contain(names, banned)] = 0.0
     x = features(counts, rare)
-    outside = _cross_fitted(documents, held, halves, fit_part, fitted.state.n_predictors)
-    groups = (held, *halves)
     family = fitted.state.family
-    known = target_columns(documents.problem(1.0, n_jobs), family)
-    columns = [_aligned(column, outside, groups) for column in known]
-    train = np.sort(np.concatenate(halves))
+    outside = _cross_fitted(documents, held, halves, fit_part, family)
+    train, held_out = np.sort(np.concatenate(halves)), documents.rows(held)
     paths = [
-        choose_penalty(*_rows(column, x, train), *_rows(column, x, held), n_jobs)
-        for column in columns
+        choose_penalty(mine, mine.of(x[train]), other, other.of(x[held]), n_jobs)
+        for mine, other in zip(
+            _columns(documents.rows(train), family, outside[train]),
+            _columns(held_out, family, outside[held]),
+            strict=True,
+        )
     ]
-    null = target_columns(documents.rows(held).problem(1.0, n_jobs), family)
+    null = target_columns(held_out.problem(1.0, n_jobs), family)
     gains = [
         explained_gains(column, _null(column), path.topics, path.both)
         for column, path in zip(null, paths, strict=True)
@@ -90,15 +91,19 @@ def add_remainder(
     coef = np.zeros((x.shape[1], fitted.state.n_predictors))
     levels = np.zeros(fitted.state.n_predictors)
     inside = fitted.predictors(documents, n_jobs=n_jobs)
-    for column, path in zip(columns, paths, strict=True):
+    for beside, own, path in zip(
+        _columns(documents, family, outside),
+        _columns(documents, family, inside),
+        paths,
+        strict=True,
+    ):
         if path.penalty is not None:
-            mine = column.of(x)
-            terms = fit_terms(column, mine, path.penalty, path.parameters, n_jobs)
-            own = rounded(terms[:-1])
-            coef[:, column.where] = own
-            levels[column.where] = _level(column, mine, own, column.of(inside))
+            mine = own.of(x)
+            terms = fit_terms(beside, mine, path.penalty, path.parameters, n_jobs)
+            coef[:, own.where] = rounded(terms[:-1])
+            levels[own.where] = _level(own, mine, coef[:, own.where])
     found = replace(found, remainder=Remainder(rare, coef, levels, names))
-    return _with_variances(found, documents.rows(held), null, paths, n_jobs)
+    return _with_variances(found, held_out, null, paths, n_jobs)
 
 
 def _split(
@@ -144,43 +149,28 @@ def _cross_fitted(
     held: np.ndarray,
     halves: tuple[np.ndarray, np.ndarray],
     fit_part: Callable[[Documents], Fitted],
-    n_predictors: int,
+    family: Any,
 ) -> np.ndarray:
-    """Linear predictors of documents by topics that were not fitted to them."""
-    outside = np.zeros((documents.corpus.n_docs, n_predictors))
+    """Linear predictors of documents by topics that were not fitted to them.
+
+    Each group is at the level of the family, because the thresholds of an ordinal target differ
+    between the models of the halves.
+    """
+    outside = np.zeros((documents.corpus.n_docs, family.n_predictors))
     first, second = halves
     for mine, other in ((first, second), (second, first), (np.concatenate(halves), held)):
-        part = fit_part(documents.rows(np.sort(mine)))
-        outside[other] = part.predictors(documents.rows(other))
+        part, theirs = fit_part(documents.rows(np.sort(mine))), documents.rows(other)
+        found = part.predictors(theirs)
+        for column in _columns(theirs, family, found):
+            found[:, column.where] += level(column)
+        outside[other] = found
     return outside
 
 
-def _aligned(column: Column, outside: np.ndarray, groups: Sequence[np.ndarray]) -> Column:
-    """The target with cross-fitted predictors as offsets, each group at the level of the family.
-
-    The thresholds of an ordinal target differ between the models of the halves.
-    """
-    column = replace(column, offset=column.of(outside)[:, column.where].copy())
-    for group in groups:
-        rows = _known_rows(column, group)
-        part = rows_of(column, rows)
-        column.offset[rows] += level_beside(part, np.zeros_like(part.offset))
-    return column
-
-
-def _known_rows(column: Column, documents: np.ndarray) -> np.ndarray:
-    """The rows of these documents among those where the target is known."""
-    inside = np.zeros(len(column.known), dtype=bool)
-    inside[documents] = True
-    return np.flatnonzero(inside[column.known])
-
-
-def _rows(
-    column: Column, x: sparse.csr_array, documents: np.ndarray
-) -> tuple[Column, sparse.csr_array]:
-    """The target and the features of some documents, where it is known."""
-    rows = _known_rows(column, documents)
-    return rows_of(column, rows), column.of(x)[rows]
+def _columns(documents: Documents, family: Any, predictors: np.ndarray) -> list[Column]:
+    """The targets of documents, with linear predictors as offsets."""
+    columns = target_columns(documents.problem(1.0, None), family)
+    return [replace(c, offset=c.of(predictors)[:, c.where].copy()) for c in columns]
 
 
 def _null(column: Column) -> np.ndarray:
@@ -188,10 +178,9 @@ def _null(column: Column) -> np.ndarray:
     return deviance(column, column.offset + level(column))
 
 
-def _level(column: Column, x: sparse.csr_array, coef: np.ndarray, inside: np.ndarray) -> np.ndarray:
+def _level(column: Column, x: sparse.csr_array, coef: np.ndarray) -> np.ndarray:
     """c: with it, the mean of the predictions is the mean of the target."""
     some = np.flatnonzero(np.diff(x.indptr) > 0)
-    column = replace(column, offset=inside[:, column.where])
     return -level_beside(rows_of(column, some), (x @ coef)[some])
 
 

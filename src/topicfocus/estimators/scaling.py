@@ -13,7 +13,8 @@ that y - c is exact.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,9 @@ _FARTHEST = 1e8
 #: Training documents with, and without, a covariate for which a column says that it is missing. The
 #: coefficient of a column that differs in fewer documents would be little more than their noise.
 FEWEST_INDICATED = 10
+
+
+_none = partial(np.zeros, 0)
 
 
 def round_scaled(z: np.ndarray) -> np.ndarray:
@@ -79,14 +83,13 @@ class TargetScaling:
             _check_spread(values, np.flatnonzero(known), centre[t], size[t], name)
         return TargetScaling(centre, size)
 
-    def scale(self, codes: np.ndarray) -> np.ndarray:
-        """Scaled targets, documents x targets."""
-        return np.where(self.scaled, round_scaled((codes - self.centre) / self.size), codes)
+    def scale(self, codes: np.ndarray, name: str) -> np.ndarray:
+        """Scaled targets, documents x targets.
 
-    def check_near(self, codes: np.ndarray, name: str) -> None:
-        """Raise an error for targets that are very far from those the scaling was estimated on."""
-        far = self.scaled & (np.abs(np.nan_to_num(codes) - self.centre) / self.size > _FARTHEST)
-        far &= np.isfinite(codes)
+        Those that are very far from the ones the scaling was estimated on raise an error.
+        """
+        z = (codes - self.centre) / self.size
+        far = self.scaled & (np.abs(z) > _FARTHEST)  # NaN is not
         if far.any():
             row, t = (int(i[0]) for i in np.nonzero(far))
             raise ValueError(
@@ -94,15 +97,12 @@ class TargetScaling:
                 f"{self.centre[t]:.3g} and the standard deviation {self.size[t]:.3g}. Correct it "
                 "or leave it out."
             )
+        return np.where(self.scaled, round_scaled(z), codes)
 
     @property
     def scaled(self) -> np.ndarray:
         """Mask of the targets that are scaled."""
         return (self.size != 1) | (self.centre != 0)
-
-    def log_density(self, weights: np.ndarray) -> np.ndarray:
-        """Σ_t w_t log s_t = log p(z) - log p(y); `weights` is documents x targets."""
-        return weights @ np.log(self.size)
 
     def restore(self, model: ModelState, into_coef: bool) -> ModelState:
         """Transform a model of z to one of y.
@@ -180,6 +180,8 @@ def _check_spread(
 class CovariateScaling:
     """Imputation of missing covariates by the median, and scaling of all columns.
 
+    Without arguments, of a model without covariates.
+
     Attributes
     ----------
     median : array (covariates,)
@@ -191,15 +193,10 @@ class CovariateScaling:
         Mean and standard deviation (1 for constant columns).
     """
 
-    median: np.ndarray
-    indicated: np.ndarray
-    centre: np.ndarray
-    size: np.ndarray
-
-    @staticmethod
-    def none() -> CovariateScaling:
-        """Of a model without covariates."""
-        return CovariateScaling(np.zeros(0), np.zeros(0, dtype=np.int64), np.zeros(0), np.ones(0))
+    median: np.ndarray = field(default_factory=_none)
+    indicated: np.ndarray = field(default_factory=partial(_none, np.int64))
+    centre: np.ndarray = field(default_factory=_none)
+    size: np.ndarray = field(default_factory=_none)
 
     @staticmethod
     def estimate(covariates: np.ndarray, weight: np.ndarray) -> CovariateScaling:
@@ -216,9 +213,7 @@ class CovariateScaling:
         ]
         missing = weight @ np.isnan(covariates)
         enough = np.minimum(missing, weight.sum() - missing) >= FEWEST_INDICATED
-        found = replace(
-            CovariateScaling.none(), median=np.array(medians), indicated=np.flatnonzero(enough)
-        )
+        found = CovariateScaling(np.array(medians), np.flatnonzero(enough))
         columns = found.impute(covariates)
         size = np.array([weighted_std(column, weight) for column in columns.T])
         centre = np.average(columns, axis=0, weights=weight)

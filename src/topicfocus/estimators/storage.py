@@ -14,7 +14,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from topicfocus.estimators.arguments import check_topic_name
+from topicfocus.estimators.arguments import check_parameters, check_topic_name
 from topicfocus.estimators.base import TopicModel, has_targets
 from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.joint import JointTopicModel
@@ -48,6 +48,33 @@ _MOST_TOPICS = 100_000
 _MOST_JOBS = 1024
 #: Largest length of n-grams; longer ones could fill the memory with a short text.
 _LONGEST_NGRAM = 32
+
+_TINY, _INFINITE = np.finfo(float).tiny, np.inf
+#: Arrays of `Fitted`: dimensions, smallest and largest value (by default ∓`_LARGEST`), type. The
+#: dimensions are words V, topics K, predictors P, targets T, terms of the remainder R, covariates
+#: C, and Z, the columns of covariates.
+_ARRAYS: dict[str, tuple] = {
+    "state.topic_word": ("VK", 0, _LARGEST_WEIGHT),
+    "state.inclusion": ("V", 0, _LARGEST_WEIGHT),
+    "state.background": ("V", 0, _LARGEST_WEIGHT),
+    "state.doc_topic_prior": ("K", _TINY, _LARGEST_WEIGHT),
+    "state.covariate_coef": ("ZP",),
+    "evidence": ("V", -_INFINITE, _INFINITE),
+    "word_count": ("V", 0),
+    "context": ("VK", 0, 1e30, np.float32),
+    "association": ("VP",),
+    "typical_shares": ("3K", 0, 1),
+    "variance_factor": ("T", 0, 1),
+    "extra_variance": ("T", 0),
+    "remainder.rarity": ("R", 0, _LARGEST_WEIGHT),
+    "remainder.coef": ("RP",),
+    "remainder.level": ("P",),
+    "targets.target_scaling.centre": ("T",),
+    "targets.target_scaling.size": ("T", 1 / _LARGEST),
+    "targets.covariates.median": ("C",),
+    "targets.covariates.centre": ("Z",),
+    "targets.covariates.size": ("Z", 1 / _LARGEST),
+}
 
 
 def register_all(models: Iterable[type]) -> None:
@@ -86,8 +113,11 @@ def _check_array(
 
 
 def _check_settings(estimator: Any) -> None:
-    jobs = getattr(estimator, "n_jobs", None) or 1
-    _require(abs(jobs) <= _MOST_JOBS, f"n_jobs must be at most {_MOST_JOBS}")
+    jobs = getattr(estimator, "n_jobs", None)
+    _require(
+        jobs is None or (isinstance(jobs, (int, np.integer)) and -_MOST_JOBS <= jobs <= _MOST_JOBS),
+        f"n_jobs must be None or a whole number of at most {_MOST_JOBS}",
+    )
     output = vars(estimator).get("_sklearn_output_config", {})
     _require(isinstance(output, dict), "set_output must have been given a container")
 
@@ -105,6 +135,7 @@ def check_model(model: TopicModel) -> None:
     _require(model.n_topics <= _MOST_TOPICS, f"n_topics must be at most {_MOST_TOPICS:,}")
     _check_arrays(fitted, isinstance(model, JointTopicModel))
     n_words = fitted.state.n_words
+    check_parameters(model)
     model._trainer(n_words)
     columns = getattr(model, "n_features_in_", None)
     _require(
@@ -125,32 +156,37 @@ def check_model(model: TopicModel) -> None:
 
 def _check_arrays(fitted: Fitted, joint: bool) -> None:
     """Check types, shapes and ranges of all arrays, which kernels trust."""
-    state, hyper = fitted.state, fitted.hyper
+    state, hyper, rest, targets = fitted.state, fitted.hyper, fitted.remainder, fitted.targets
     _require(state.topic_word.ndim == 2 and state.topic_word.size, "topic_word must be a matrix")
-    (n_words, n_topics), tiny, most = state.topic_word.shape, np.finfo(float).tiny, _LARGEST_WEIGHT
     _require(isinstance(state.family, Family), "family must be a family of targets")
     state.family.check_parameters()
     floats = [v for v in map(np.asarray, state.family) if v.dtype.kind == "f"]
     _require(all(np.all(abs(v) <= _LARGEST) for v in floats), "family has too large a number")
-    width = state.family.n_predictors
-    single, numbers = width == 1 and state.coef.ndim == 1, np.ndim(state.intercept)
-    n_targets = len(state.family.split()) if fitted.targets else 0
-    for name, array, *rule in (
-        ("topic_word", state.topic_word, (n_words, n_topics), 0, most),
-        ("inclusion", state.inclusion, (n_words,), 0, 1 if joint else most),
-        ("background", state.background, (n_words,), 0, most),
-        ("doc_topic_prior", state.doc_topic_prior, (n_topics,), tiny, most),
-        ("coef", state.coef, (n_topics,) if single else (n_topics, width)),
-        ("intercept", state.intercept, (width,) if numbers else ()),
-        ("evidence", fitted.evidence, (n_words,), -np.inf, np.inf),
-        ("word_count", fitted.word_count, (n_words,), 0),
-        ("context", fitted.context, (n_words, n_topics), 0, 1e30, np.float32),
-        ("association", fitted.association, (n_words, width)),
-        ("typical_shares", fitted.typical_shares, (3, n_topics), 0, 1),
-        ("variance_factor", fitted.variance_factor, (n_targets,), 0, 1),
-        ("extra_variance", fitted.extra_variance, (n_targets,), 0),
-    ):
-        _check_array(name, array, *rule)
+    (n_words, n_topics), width = state.topic_word.shape, state.family.n_predictors
+    sizes = {"V": n_words, "K": n_topics, "P": width, "3": 3, "R": n_words}
+    sizes["T"] = 0 if targets is None else len(state.family.split())
+    if rest is not None and rest.names is not None:
+        sizes["R"] = len(rest.names)
+        _require(
+            rest.names.dtype == object and all(isinstance(name, str) for name in rest.names),
+            "the terms of the remainder must be strings",
+        )
+    covariates = CovariateScaling() if targets is None else targets.covariates
+    n_covariates, indicated = covariates.median.size, covariates.indicated
+    sizes |= {"C": n_covariates, "Z": n_covariates + indicated.size}
+    _require(
+        (n_covariates > 0) == (state.covariate_coef is not None),
+        f"covariate_coef must be there for {n_covariates} covariates",
+    )
+    different = np.unique(indicated).shape
+    _check_array("covariates.indicated", indicated, different, 0, n_covariates - 1, np.int64)
+    for path, (letters, *rule) in _ARRAYS.items():
+        shape = tuple(sizes[letter] for letter in letters)
+        _check_array(path.removeprefix("state."), _attribute(fitted, path), shape, *rule)
+    _require(not joint or np.all(state.inclusion <= 1), "inclusion must be at most 1")
+    single = width == 1 and state.coef.ndim == 1
+    _check_array("coef", state.coef, (n_topics,) if single else (n_topics, width))
+    _check_array("intercept", state.intercept, (width,) if np.ndim(state.intercept) else ())
     for name in ("n_samples_seen", "word_cost", "inclusion_prior", "supervision_weight"):
         value = getattr(fitted, name)
         _require(value is None or abs(value) <= _LARGEST, f"{name} must be a number")
@@ -165,50 +201,21 @@ def _check_arrays(fitted: Fitted, joint: bool) -> None:
         and (hyper is None or (hyper.n_topics, hyper.selects) == (n_topics, fitted.selects)),
         f"hyper must be of {n_topics} topics in a joint model, and None in a focused one",
     )
-    _check_remainder(fitted, n_words, width)
 
 
-def _check_remainder(fitted: Fitted, n_words: int, width: int) -> None:
-    rest = fitted.remainder
-    if rest is None:
-        return
-    n_terms = n_words
-    if rest.names is not None:
-        n_terms = len(rest.names)
-        _require(
-            rest.names.dtype == object and all(isinstance(name, str) for name in rest.names),
-            "the terms of the remainder must be strings",
-        )
-    _check_array("remainder.rarity", rest.rarity, (n_terms,), 0, _LARGEST_WEIGHT)
-    _check_array("remainder.coef", rest.coef, (n_terms, width))
-    _check_array("remainder.level", rest.level, (width,))
+def _attribute(record: Any, path: str) -> Any:
+    """The value at a path of names of fields, None where one of them is None."""
+    for name in path.split("."):
+        record = None if record is None else getattr(record, name)
+    return record
 
 
 def _check_targets(fitted: Fitted, targets: TargetModel, classes: bool) -> None:
-    """Check families, labels and covariates, and that they are consistent."""
-    state, beside, n = fitted.state, targets.covariates, targets.n_covariates
-    families = [own for own, _ in state.family.split()]
+    """Check families and labels."""
+    families = [own for own, _ in fitted.state.family.split()]
     _require(len(families) == len(targets.codings), f"codings must be of {len(families)} targets")
     for coding, family in zip(targets.codings, families, strict=True):
         _check_coding(coding, family, classes)
-    scaling = targets.target_scaling
-    if scaling is not None:
-        _check_array("target_scaling.centre", scaling.centre, (len(families),))
-        _check_array("target_scaling.size", scaling.size, (len(families),), 1 / _LARGEST)
-    _require(
-        (n > 0) == (state.covariate_coef is not None),
-        f"covariate_coef must be there for {n} covariates",
-    )
-    different = np.unique(beside.indicated).shape
-    n_columns = n + beside.indicated.size
-    for name, array, *rule in (
-        ("covariates.median", beside.median, (n,)),
-        ("covariates.indicated", beside.indicated, different, 0, n - 1, np.int64),
-        ("covariates.centre", beside.centre, (n_columns,)),
-        ("covariates.size", beside.size, (n_columns,), 1 / _LARGEST),
-        ("covariate_coef", state.covariate_coef, (n_columns, state.n_predictors)),
-    ):
-        _check_array(name, array, *rule)
 
 
 def _check_coding(coding: Coding, family: Any, classes: bool) -> None:
@@ -258,6 +265,7 @@ def check_vectoriser(vectoriser: CountVectorizer | TokenCounter) -> None:
     if isinstance(vectoriser, TokenCounter):
         vectoriser.check()
         return
+    _require(np.dtype(vectoriser.dtype).kind in "iuf", "dtype must be a type of numbers")
     _require(
         vectoriser.input == "content",
         "its vectoriser takes texts for names of files, and a model file must not open any; read "

@@ -11,9 +11,9 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import r2_score
 from sklearn.utils.metaestimators import available_if
 
-from topicfocus.estimators.arguments import check_flag, labels_for_each
+from topicfocus.estimators.arguments import labels_for_each
 from topicfocus.estimators.base import TopicModel
-from topicfocus.estimators.documents import Documents, check_differences
+from topicfocus.estimators.documents import Documents
 from topicfocus.estimators.fitted import FittedAttribute
 from topicfocus.estimators.targets import (
     Coding,
@@ -60,9 +60,8 @@ class TopicRegressor(RegressorMixin, TopicModel):
     def _make_targets(self, columns: list[np.ndarray], weight: np.ndarray) -> TargetModel:
         families = read_families(self.family, len(columns))
         targets = TargetModel(tuple(read_regression(columns, families, weight)))
-        if not check_flag("standardize", getattr(self, "standardize", True)):
-            return targets
-        return targets.with_target_scaling(columns, weight)
+        is_scaled = getattr(self, "standardize", True)
+        return targets.with_target_scaling(columns, weight) if is_scaled else targets
 
     def fit(
         self,
@@ -177,7 +176,6 @@ class TopicRegressor(RegressorMixin, TopicModel):
         """
 
         def first_targets(columns: list[np.ndarray], weight: np.ndarray) -> TargetModel:
-            check_differences(np.column_stack([as_numbers(c) for c in columns]), weight)
             return _with_levels(self._make_targets(columns, weight), levels)
 
         return self._partial_fit(

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -81,6 +81,14 @@ class Coding:
         if self.labels is not None:
             return len(self.labels)
         return 2 if self.is_class else 0
+
+    @property
+    def events(self) -> list[Any]:
+        """The class of each predictor: the second of two classes, None for a number."""
+        if not self.is_class:
+            return [None]
+        labels = [0, 1] if self.labels is None else self.labels.tolist()
+        return labels if self.n_predictors > 1 else labels[1:]
 
     @property
     def n_predictors(self) -> int:
@@ -417,7 +425,7 @@ class TargetModel:
     """
 
     codings: tuple[Coding, ...]
-    covariates: CovariateScaling = field(default_factory=CovariateScaling.none)
+    covariates: CovariateScaling = CovariateScaling()  # noqa: RUF009 - frozen
     target_scaling: TargetScaling | None = None
 
     def with_target_scaling(self, columns: list[np.ndarray], weight: np.ndarray) -> TargetModel:
@@ -439,29 +447,26 @@ class TargetModel:
 
     # ---- scaling ---------------------------------------------------------------------------------
 
-    def scale(self, codes: np.ndarray, name: str | None = None) -> np.ndarray:
-        """Scaled targets; with a `name`, check that they are close to those of the first fit."""
-        if self.target_scaling is None:
-            return codes
-        if name is not None:
-            self.target_scaling.check_near(codes, name)
-        return self.target_scaling.scale(codes)
+    @property
+    def scaling(self) -> TargetScaling:
+        """Scaling of the targets, by one where they are not scaled."""
+        n = len(self.codings)
+        return self.target_scaling or TargetScaling(np.zeros(n), np.ones(n))
+
+    def scale(self, codes: np.ndarray, name: str = "y") -> np.ndarray:
+        """Scaled targets; values far from those of the first fit raise an error."""
+        return self.scaling.scale(codes, name)
 
     def restore(self, state: ModelState, into_coef: bool) -> ModelState:
         """Transform a model of scaled data to the original units.
 
         `into_coef`: the median of the target is added to η because there is no intercept.
         """
-        state = self.covariates.restore(state)
-        return (
-            state if self.target_scaling is None else self.target_scaling.restore(state, into_coef)
-        )
+        return self.scaling.restore(self.covariates.restore(state), into_coef)
 
     def apply(self, state: ModelState, into_coef: bool) -> ModelState:
         """Transform a model to scaled data, to continue fitting."""
-        if self.target_scaling is not None:
-            state = self.target_scaling.apply(state, into_coef)
-        return self.covariates.apply(state)
+        return self.covariates.apply(self.scaling.apply(state, into_coef))
 
     # ---- targets as numbers ----------------------------------------------------------------------
 
@@ -518,10 +523,6 @@ class TargetModel:
         names: list[str] = []
         for t, coding in enumerate(self.codings):
             target = f"y{t}" if self.n_targets > 1 else "y"
-            if coding.labels is None or not coding.is_class:
-                names.append(target)
-            elif coding.n_predictors == 1:
-                names.append(f"{target} is {coding.labels[1]}")
-            else:
-                names += [f"{target} is {label}" for label in coding.labels]
+            named = coding.is_class and coding.labels is not None
+            names += [f"{target} is {event}" if named else target for event in coding.events]
         return tuple(names)

@@ -48,10 +48,8 @@ class FitOptions:
 
 
 def fit_with(model: Any, options: FitOptions, X: Any, y: Any = None, **arrays: Any) -> Any:
-    """Fit with options that are not parameters of the model, which other packages do not have."""
-    if hasattr(model, "_fit"):
-        return model._fit(X, y, options, **arrays)
-    return model.fit(X, y, **arrays)
+    """Fit a topic model with options that are not its parameters."""
+    return model._fit(X, y, options, **arrays)
 
 
 def no_progress(
@@ -87,8 +85,8 @@ def in_data_units(fitted: Fitted) -> Fitted:
     if fitted.targets is None:
         return fitted
     rest = fitted.remainder
-    if rest is not None and fitted.targets.target_scaling is not None:
-        rest = rest.times(fitted.targets.target_scaling.per_predictor(fitted.state)[1])
+    if rest is not None:
+        rest = rest.times(fitted.targets.scaling.per_predictor(fitted.state)[1])
     state = fitted.targets.restore(fitted.state, into_coef=fitted.is_joint)
     return replace(fitted, state=state, remainder=rest)
 
@@ -195,7 +193,7 @@ def useless_fit_messages(model: Any) -> list[str]:
             "check that documents and targets belong together."
         )
     explained, error = validation_explained(fitted), fitted.explained_error or 0.0
-    if explained < error or explained < 0:
+    if explained < max(error, 1e-9):  # without an effect there is rounding
         spread = f" ± {error:.2g}" if error else ""
         reason = "The words may be unrelated to the target, or the documents too few."
         if fitted.state.n_topics == 1:

@@ -261,10 +261,6 @@ class Family:
         f = predictor[:, 0]
         return (self.mean_slope(f) ** 2 / np.maximum(self.variance(f), 1e-300))[:, None]
 
-    def overdispersion(self, predictor: np.ndarray, target: np.ndarray) -> float:
-        """φ = Σ (y - μ)²/V(μ) / n; 1 by default, because classes and levels have no free scale."""
-        return 1.0
-
     def expected_target(self, predictor: np.ndarray, labels: np.ndarray | None) -> np.ndarray:
         """E[y | f] in the units of the target, from documents x predictors."""
         return self.mean(predictor[:, 0])

@@ -97,8 +97,5 @@ class Gaussian(_Parameters, Family):
     def information(self, predictor):
         return np.full(predictor.shape, 1.0 / max(self.noise_variance, 1e-300))
 
-    def overdispersion(self, predictor, target):
-        return float(np.mean((target - predictor) ** 2)) / max(self.noise_variance, 1e-300)
-
     def target_variance(self, predictor, spread, labels):
         return self.noise_variance + spread

@@ -164,39 +164,16 @@ class Multiple(_Parameters, Family):
 
     def check_parameters(self):
         """Raise a ValueError for arrays that compiled code could not use safely."""
-        n_targets = len(self.code) if isinstance(self.code, np.ndarray) else 0
-        for name in ("code", "first", "place"):
-            array = getattr(self, name)
-            whole = isinstance(array, np.ndarray) and array.dtype == np.int64 and array.ndim == 1
-            _require(whole, f"family_.{name} must be an array of whole numbers")
-        own = self.parameters
-        floats = isinstance(own, np.ndarray) and own.dtype == np.float64 and own.ndim == 1
-        _require(floats, "family_.parameters must be an array of floats")
-        known = np.all((self.code >= 0) & (self.code < len(_FAMILIES)))
-        _require(known, "family_.code has an unknown value")
-        for name in ("first", "place"):
-            array = getattr(self, name)
-            rises = len(array) == n_targets + 1 and array[0] == 0 and np.all(np.diff(array) >= 0)
-            _require(rises, f"family_.{name} must begin at 0 and never fall")
-        _require(self.place[-1] == len(own), "family_.place must end at the parameters")
-        widths, sizes = np.diff(self.first), np.diff(self.place)
-        for code, width, size in zip(self.code, widths, sizes, strict=True):
-            cls = _FAMILIES[code]
-            _require(
-                width >= 2 if cls is Categorical else width == 1,
-                f"family_ gives {width} predictors to a target that is {cls.__name__}",
-            )
-            _require(
-                size >= 1 if cls is Ordinal else size == (cls is Gaussian),
-                f"family_ gives {size} parameters to a target that is {cls.__name__}",
-            )
-        for part, _ in self.split():
+        try:
+            parts = [own for own, _ in self.split()]
+            again = Multiple.of(parts)  # which has the arrays of these families, and no others
+        except (IndexError, TypeError, ValueError, AttributeError) as error:
+            raise ValueError("family_ does not have the arrays of several families.") from error
+        for name, mine, sound in zip(self._fields, self, again, strict=True):
+            if not (mine.dtype == sound.dtype and np.array_equal(mine, sound)):
+                raise ValueError(f"family_.{name} does not fit the families in family_.code.")
+        for part in parts:
             part.check_parameters()
-
-
-def _require(condition: Any, message: str) -> None:
-    if not condition:
-        raise ValueError(f"{message}.")
 
 
 def for_kernels(family: Any) -> Any:

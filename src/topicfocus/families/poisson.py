@@ -63,11 +63,6 @@ class Poisson(NamedTuple("Poisson", []), Family):
     def information(self, predictor):
         return self.mean(predictor)
 
-    def overdispersion(self, predictor, target):
-        # At least 1: less variance than that of a Poisson distribution is chance.
-        mean = self.mean(predictor)
-        return max(1.0, float(np.mean((target - mean) ** 2 / np.maximum(mean, 1e-300))))
-
     def target_variance(self, predictor, spread, labels):
         mean = self.mean(predictor)
         return mean + mean**2 * spread

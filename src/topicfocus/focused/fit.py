@@ -26,17 +26,9 @@ import numpy as np
 from topicfocus.focused.data import FocusData
 from topicfocus.focused.inclusion import Folds, choose_inclusion
 from topicfocus.focused.initialize import Start, prior_precision, start_topics
-from topicfocus.focused.optimize import OptimizeSettings, optimize_topics
-from topicfocus.focused.refit import (
-    FINE,
-    Evaluation,
-    Precision,
-    Regressions,
-    evaluate,
-    shrinkage_factors,
-)
+from topicfocus.focused.optimize import optimize_topics
+from topicfocus.focused.refit import FINE, Precision, Regressions, choose
 from topicfocus.focused.result import (
-    Choices,
     FocusResult,
     InclusionTrial,
     PassModel,
@@ -51,7 +43,6 @@ from topicfocus.focused.word_statistics import Past
 from topicfocus.joint.solver import Progress, StepInfo
 from topicfocus.kernels.threads import one_blas_thread
 from topicfocus.model import ModelState, Problem
-from topicfocus.proportions import topic_proportions
 
 #: Optimisation steps of a low-fidelity fit.
 LOW_FIDELITY_STEPS = 4
@@ -81,7 +72,7 @@ def fit_focused(
     steps, shared = _Steps(progress, 2 * settings.steps), shared or SharedStages()
     data = FocusData.of(train, held_out, family, past)
     steps.begin("screening words")
-    screening = shared.screening(lambda: screen_words(data, None, settings.stable_share))
+    screening = shared.once("screening", lambda: screen_words(data, None, settings.is_stable))
     steps.begin("subjects")
     subjects = subjects_of(data, settings, shared)
     steps.begin("validation pass")
@@ -89,8 +80,8 @@ def fit_focused(
     first = _fit_words(data, chosen.selection, chosen.start, settings, steps)
     everyone, penalties = data.joined(), screening.penalties
     steps.begin("screening words of all documents")
-    screening = shared.screening_of_all(
-        lambda: screen_words(everyone, penalties, settings.stable_share)
+    screening = shared.once(
+        "screening of all", lambda: screen_words(everyone, penalties, settings.is_stable)
     )
     steps.begin("all documents")
     final = _fit_again(everyone, screening, subjects, settings, steps, first)
@@ -112,7 +103,7 @@ def refit_focused(
     """
     data = FocusData.of(documents, held_out, family, past)
     steps, subjects = _Steps(None, settings.steps), previous.subjects
-    screening = screen_words(data, previous.penalties, settings.stable_share)
+    screening = screen_words(data, previous.penalties, settings.is_stable)
     final = _fit_again(data, screening, subjects, settings, steps, previous.final)
     return _result(data, screening, subjects, settings, final, previous.trials, steps)
 
@@ -165,14 +156,13 @@ def _fit_words(
     state, near = _optimize(start, settings, steps, most, len(selection.kept))
     regressions = Regressions.of(data, start, state, near, precision)
     if earlier is None:
-        choices, found = _choose(data, start, state, settings, regressions, precision)
-        explained, error = found.explained, found.error
+        # Without fixed coefficients η was optimised with the topics; in a low-fidelity fit topics
+        # will still be optimised.
+        choices = choose(data, start, state, regressions, settings.plan.fixed_coef and not low)
     else:
-        choices, explained, error = earlier.choices, earlier.explained, earlier.explained_error
+        choices = earlier.choices
     fits = regressions.shrunk(regressions.fits(choices.toward_signs), choices.shrinkage)
     return PassModel(
-        explained=explained,
-        explained_error=error,
         selection=selection,
         word_weight=start.word_weight,
         state=with_coefficients(state, data.family, fits, choices.noise),
@@ -187,48 +177,15 @@ def _optimize(
     """Topics after at most `most` steps, and topic proportions of the documents near the end."""
     if most == 0:
         return start.first_state, None
-    how = OptimizeSettings(
-        prior_precision=prior_precision(settings, start.state.n_topics),
-        coef_bound=start.coef_bound,
-        max_steps=most,
+    return optimize_topics(
+        start.supervised,
+        start.state,
+        start.logits,
+        prior_precision(settings, start.state.n_topics),
+        start.coef_bound,
+        most,
+        lambda value: steps.add(value, kept),
     )
-    found = optimize_topics(
-        start.supervised, start.state, start.logits, how, lambda value: steps.add(value, kept)
-    )
-    return found.state, found.proportions
-
-
-def _choose(
-    data: FocusData,
-    start: Start,
-    state: ModelState,
-    settings: FocusSettings,
-    regressions: Regressions,
-    precision: Precision,
-) -> tuple[Choices, Evaluation]:
-    """The choices made on validation documents, and how well these are predicted."""
-    held = start.held_out
-    held_theta = topic_proportions(
-        held.corpus, state, tolerance=precision.tolerance, n_jobs=data.n_jobs
-    )
-    design = held.design(held_theta)
-    toward_signs: tuple[float, ...] = (0.0,) * len(data.columns)
-    if settings.plan.fixed_coef and not settings.is_low_fidelity:
-        # Otherwise η was optimised with the topics, or topics will still be optimised.
-        toward_signs = regressions.best_toward_signs(data, design)
-    fits = regressions.fits(toward_signs)
-    factors = shrinkage_factors(data, fits, design)
-    found = evaluate(data, start, state, regressions.shrunk(fits, factors), held_theta)
-    choices = Choices(
-        penalties=start.penalties,
-        mean_squares=start.mean_squares,
-        shrinkage=factors,
-        toward_signs=toward_signs,
-        noise=found.noise,
-        variance_factor=found.variance_factor,
-        extra_variance=found.extra_variance,
-    )
-    return choices, found
 
 
 class _Steps:
@@ -263,7 +220,7 @@ def _result(
 ) -> FocusResult:
     return FocusResult(
         state=over_all_words(final, data.word_counts),
-        statistic=screening.amount(settings.plan.marginal_share),
+        statistic=screening.amount(),
         slopes=screening.slopes,
         trials=trials,
         subjects=subjects,

@@ -21,13 +21,13 @@ from scipy import sparse
 
 from topicfocus.focused.data import FocusData, sample_rows
 from topicfocus.focused.initialize import Start, start_topics
-from topicfocus.focused.refit import fit_toward_signs, has_signs, held_out_deviance
+from topicfocus.focused.refit import best_toward_signs
 from topicfocus.focused.result import InclusionTrial
 from topicfocus.focused.screening import Screening, screen_words
 from topicfocus.focused.selection import Selection, possible_selections, select
 from topicfocus.focused.settings import FocusSettings
 from topicfocus.focused.subjects import Subjects
-from topicfocus.glm import fit_linear, mean_and_error, null_deviance, target_columns
+from topicfocus.glm import mean_and_error, null_deviance, target_columns
 from topicfocus.kernels.threads import map_in_order
 from topicfocus.model import Problem
 from topicfocus.proportions import topic_proportions
@@ -115,16 +115,12 @@ def _compare(data: FocusData, starts: Sequence[Start]) -> _Compared:
         design, held_design = train.design(theta), start.held_out.design(held)
         of_targets, shares = [], []
         for mine, theirs, unit in zip(columns, data.held_columns, scale, strict=True):
-            signs, x = state.coef_rows[mine.where].T, mine.of(design)
-            if has_signs(mine, signs):
-                fits = [fit_toward_signs(mine, x, signs, rho) for rho in TOWARD_SIGNS]
-            else:
-                fits = [fit_linear(mine, x, tolerance=1e-5)]
-            tried = [held_out_deviance(theirs, fit, held_design) / unit for fit in fits]
-            means = [float(np.average(loss, weights=theirs.weight)) for loss in tried]
-            best = int(np.argmin(means))
-            of_targets.append(tried[best])
-            shares.append(1.0 - means[best])
+            signs = state.coef_rows[mine.where].T
+            best = best_toward_signs(
+                mine, mine.of(design), theirs, held_design, signs, TOWARD_SIGNS
+            )
+            of_targets.append(best[1] / unit)
+            shares.append(1.0 - float(np.average(of_targets[-1], weights=theirs.weight)))
         losses.append(np.concatenate(of_targets))
         explained.append(float(np.mean(shares)))
     weight = np.concatenate([column.weight for column in data.held_columns])
@@ -144,7 +140,7 @@ def _by_folds(
 
     def compared(fold: tuple[Problem, Problem]) -> _Compared | None:
         part = FocusData.of(*fold, data.family, data.past)
-        own = screen_words(part, screening.penalties, settings.stable_share)
+        own = screen_words(part, screening.penalties, settings.is_stable)
         try:
             selections = [select(part, own, settings, s.limit) for s in whole]
         except ValueError:  # no word of this fold is associated with the target

@@ -111,7 +111,9 @@ def start_topics(
         mean_squares = tuple(r.mean_square for r in ridges)
     word_count = data.word_counts[kept]
     association = associations(screening.slopes[kept], ridges, word_count, plan)
-    weight = word_weights(association, word_count, forced(settings, kept), plan)
+    weight = np.ones(len(kept))
+    if plan.has_subjects:
+        weight = word_weights(association, word_count, forced(settings, kept))
     count = weight * word_count
     if subjects is None:
         place = topic_places(data.columns, association, count, n_topics)
@@ -123,7 +125,7 @@ def start_topics(
         if seeds:
             beside = seed_lift(words, data.train.doc_weights, seeds, data.n_jobs)
             lift = np.hstack([lift, beside])
-        place, logits = subject_start(count, lift, association, directions, n_topics, plan, seeds)
+        place, logits = subject_start(count, lift, association, directions, n_topics, seeds)
     spread = [c.family.predictor_spread(c.target, c.weight) for c in data.columns]
     size = np.repeat(spread, [c.width for c in data.columns]) * plan.coef_bound
     relevant = float(count.sum() / data.size)
@@ -215,17 +217,13 @@ def associations(
     return unit_columns(association, word_count)
 
 
-def word_weights(
-    association: np.ndarray, word_count: np.ndarray, wanted: np.ndarray, plan: TopicPlan
-) -> np.ndarray:
-    """m_v ∝ |u_v|, of mean one over tokens; or ones.
+def word_weights(association: np.ndarray, word_count: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """m_v ∝ |u_v|, of mean one over tokens.
 
     A token of a word with twice the association counts twice. The mean is one, so that the words of
     a document weigh as much as it has relevant tokens. `wanted` words are those that the user
     keeps.
     """
-    if not plan.weighted:
-        return np.ones(len(association))
     strength = unit_columns(np.sqrt((association**2).sum(axis=1, keepdims=True)), word_count)[:, 0]
     weight = strength / max(word_count @ strength / word_count.sum(), 1e-300)
     weight = np.maximum(weight, np.where(wanted, FORCED_WEIGHT, SMALLEST_WEIGHT))
@@ -252,7 +250,6 @@ def subject_start(
     association: np.ndarray,
     directions: Sequence[np.ndarray],
     n_topics: int,
-    plan: TopicPlan,
     seeds: Sequence[np.ndarray] = (),
 ) -> tuple[np.ndarray, np.ndarray]:
     """e and W⁰ of topics: those with `seeds`, then those with a subject and a sign (`subjects`).
@@ -260,9 +257,8 @@ def subject_start(
     The last columns of `lift` are those of the seeded topics. The place of a topic is the mean
     association of its words, the largest entry scaled to one.
     """
-    assert plan.subject_sharpness is not None
-    toward = sign_fractions(association, directions, plan.polarity)
-    about = subject_fractions(lift, plan.subject_sharpness)
+    toward = sign_fractions(association, directions)
+    about = subject_fractions(lift)
     n_subjects = lift.shape[1] - len(seeds)
     chosen = seeded_words(word_count, about[:, n_subjects:], toward, seeds)
     if n_topics > len(seeds):

@@ -26,27 +26,20 @@ from topicfocus.focused import (
     root_counts,
 )
 from topicfocus.focused.inclusion import Folds
+from topicfocus.focused.result import with_coefficients
 from topicfocus.focused.screening import past_of
 from topicfocus.focused.word_statistics import Past
-from topicfocus.glm import Column, Linear, deviance, fit_linear, target_columns
-from topicfocus.kernels.likelihood import likelihood_table
+from topicfocus.glm import Linear, deviance, fit_linear, mean_curvature, target_columns
+from topicfocus.joint.coefficients import stacked
 from topicfocus.model import ModelState, Problem
 from topicfocus.proportions import topic_proportions
-from topicfocus.reservoir import Reservoir, add
+from topicfocus.reservoir import Inherited, Reservoir, add
 
 #: Growth of the number of documents after which topics are optimised, and choices made, again.
 REFIT_GROWTH, CHOOSE_GROWTH = 1.2, 2.0
 
 #: Returns training rows, validation rows and folds of the documents of a problem.
 Split = Callable[[Problem], tuple[np.ndarray, np.ndarray, Folds]]
-
-
-@dataclass(frozen=True)
-class Inherited:
-    """A fitted model without its documents, and their number."""
-
-    state: ModelState
-    size: float
 
 
 @dataclass(frozen=True)
@@ -126,43 +119,28 @@ def adapt(inherited: Inherited, problem: Problem) -> ModelState:
     theta = topic_proportions(root_counts(problem.corpus), state, n_jobs=problem.n_jobs)
     design = problem.design(theta)
     before = theta @ state.coef_rows.T + problem.offsets(state)
-    k = state.n_topics
-    coef = state.coef.reshape(k, -1).copy()
-    zeta = None if state.covariate_coef is None else state.covariate_coef.copy()
-    intercept = np.broadcast_to(np.asarray(state.intercept, dtype=float), coef.shape[1]).copy()
-    families = []
+    coef = stacked(state, design.shape[1] - state.n_topics)
+    intercept = np.broadcast_to(np.asarray(state.intercept, dtype=float), coef.shape[1])
+    fits = []
     columns = target_columns(problem, state.family)
     for column, (own, where) in zip(columns, state.family.split(), strict=True):
         if len(column.target) == 0 or np.ptp(column.target) == 0:
-            families.append(own)
+            fits.append(Linear(coef[:, where], intercept[where], own))
             continue
         share = column.weight.sum() / (column.weight.sum() + n_old)
         x = column.of(design)
         column = replace(column, offset=column.of(before)[:, where])
         centre = np.average(x, axis=0, weights=column.weight)
         spread = np.average((x - centre) ** 2, axis=0, weights=column.weight)
-        fit = fit_linear(column, x, max(n_old * _curvature(column) * float(spread.mean()), 1e-2))
-        coef[:, where] += fit.coef[:k]
-        if zeta is not None:
-            zeta[:, where] += fit.coef[k:]
+        fit = fit_linear(
+            column, x, max(n_old * mean_curvature(column) * float(spread.mean()), 1e-2)
+        )
         moved = centre @ fit.coef
-        intercept[where] += share * (fit.intercept + moved) - moved
-        families.append(_mixed(own, fit, deviance(column, column.offset), column.weight, share))
-    return replace(
-        state,
-        coef=coef.reshape(state.coef.shape),
-        intercept=intercept,
-        covariate_coef=zeta,
-        family=state.family.join(families),
-    )
-
-
-def _curvature(column: Column) -> float:
-    """-∂² log p(y | f)/∂f² of an average document; for classes its value at even odds."""
-    if column.width > 1:
-        return 0.25
-    bend = likelihood_table(column.family, column.target, column.offset[:, 0])[2]
-    return max(float(-np.average(bend, weights=column.weight)), 0.05)
+        level = intercept[where] + share * (fit.intercept + moved) - moved
+        family = _mixed(own, fit, deviance(column, column.offset), column.weight, share)
+        fits.append(Linear(coef[:, where] + fit.coef, level, family))
+    noise = [fit.family.noise_variance or 1.0 for fit in fits]
+    return with_coefficients(state, state.family, fits, noise)
 
 
 def _mixed(own: Any, fit: Linear, error: np.ndarray, weight: np.ndarray, share: float) -> Any:

@@ -10,7 +10,7 @@ seed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,12 +25,24 @@ from topicfocus.model import ModelState, Problem
 _TOKEN_CURVATURE = 0.5
 
 
-@dataclass(frozen=True, kw_only=True)
-class OptimizeSettings:
-    """How topics are optimised.
+def optimize_topics(
+    problem: Problem,
+    start: ModelState,
+    logits: np.ndarray,
+    prior_precision: float | np.ndarray,
+    coef_bound: np.ndarray | None,
+    max_steps: int,
+    report: Callable[[float], None] | None = None,
+) -> tuple[ModelState, np.ndarray]:
+    """Topics that maximise the objective, and θ̂ of the documents at the last evaluation.
 
-    Attributes
+    Parameters
     ----------
+    problem : Problem
+    start : ModelState
+        Initial η, b and ζ, and what stays as it is.
+    logits : array (words, topics)
+        W⁰, the initial logits and the mean of their prior.
     prior_precision : float or array (topics,)
         τ, of all topics or of each.
     coef_bound : array like η, or None
@@ -38,33 +50,10 @@ class OptimizeSettings:
         rewards covariance with it; η is refitted afterwards.
     max_steps : int
         Largest number of L-BFGS iterations.
+    report : function, optional
+        Called with the objective after every iteration.
     """
-
-    prior_precision: float | np.ndarray
-    coef_bound: np.ndarray | None
-    max_steps: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class Optimized:
-    """Topics, and θ̂ of the documents at the last evaluation."""
-
-    state: ModelState
-    proportions: np.ndarray
-
-
-def optimize_topics(
-    problem: Problem,
-    start: ModelState,
-    logits: np.ndarray,
-    settings: OptimizeSettings,
-    report: Callable[[float], None] | None = None,
-) -> Optimized:
-    """Topics that maximise the objective, from `logits` and with a prior around them.
-
-    `report(objective)` is called after every iteration.
-    """
-    loss = NegativeObjective(problem, start, logits, settings)
+    loss = NegativeObjective(problem, start, logits, prior_precision, coef_bound)
 
     def callback(intermediate_result: Any) -> None:  # the name that scipy requires
         if report is not None:
@@ -77,9 +66,9 @@ def optimize_topics(
         method="L-BFGS-B",
         bounds=loss.limits(),
         callback=callback,
-        options={"maxiter": settings.max_steps, "maxcor": 10},
+        options={"maxiter": max_steps, "maxcor": 10},
     )
-    return Optimized(state=loss.state(found.x), proportions=loss.theta)
+    return loss.state(found.x), loss.theta
 
 
 class NegativeObjective:
@@ -93,9 +82,15 @@ class NegativeObjective:
     """
 
     def __init__(
-        self, problem: Problem, start: ModelState, logits: np.ndarray, settings: OptimizeSettings
+        self,
+        problem: Problem,
+        start: ModelState,
+        logits: np.ndarray,
+        prior_precision: float | np.ndarray,
+        coef_bound: np.ndarray | None,
     ) -> None:
-        self.problem, self.start, self.settings = problem, start, settings
+        self.problem, self.start = problem, start
+        self.precision, self.coef_bound = prior_precision, coef_bound
         n_topics = logits.shape[1]
         self.theta = np.full((problem.n_docs, n_topics), 1.0 / n_topics)
         self._shape = logits.shape
@@ -112,7 +107,7 @@ class NegativeObjective:
     def _root_curvature(self, logits: np.ndarray) -> np.ndarray:
         topics = softmax(logits, axis=0)
         tokens = self.problem.word_counts[:, None] * topics / topics.sum(axis=1, keepdims=True)
-        words = self.settings.prior_precision + _TOKEN_CURVATURE * tokens
+        words = self.precision + _TOKEN_CURVATURE * tokens
         targets = max(float(self.problem.full_weights.sum()), 1e-300)
         rest = np.full(self._ends[-1] - self._ends[0], targets)
         rest[: self._rest[0].size] /= logits.shape[1] ** 2  # proportions differ by about 1/K
@@ -139,7 +134,7 @@ class NegativeObjective:
         size, coef_end, intercept_end, _ = self._ends
         logits = x[:size].reshape(self._shape)
         covariates = x[intercept_end:].reshape(self._rest[2].shape).copy()
-        coef, bound = x[size:coef_end].copy(), self.settings.coef_bound
+        coef, bound = x[size:coef_end].copy(), self.coef_bound
         if bound is not None:  # which rounding may exceed
             coef = np.clip(coef, -bound.ravel(), bound.ravel())
         return logits, replace(
@@ -160,14 +155,14 @@ class NegativeObjective:
         # Newton's last step squares this tolerance, and J without the target is stationary in θ̂.
         # 1e-4 gives the same topics in a third more time.
         found = constrained_pass(self.problem, state, self.theta, tolerance=1e-2)
-        precision = self.settings.prior_precision
+        precision = self.precision
         away = _centred(logits) - self._centre
         value = found.value - 0.5 * np.sum(precision * away * away)
         gradient = found.log_topic_gradient
         gradient = gradient - state.topic_word * gradient.sum(axis=0)  # of softmax
         gradient -= _centred(precision * away)
         d_coef = found.coef_gradient
-        if self.settings.coef_bound is None:
+        if self.coef_bound is None:
             d_coef = np.zeros(self.start.coef.shape)
         parts = [gradient, d_coef, found.intercept_gradient, found.covariate_gradient]
         flat = np.concatenate([part.ravel() for part in parts])
@@ -175,7 +170,7 @@ class NegativeObjective:
 
     def limits(self) -> list[tuple[float | None, float | None]] | None:
         """Bounds of |η|."""
-        bounds = self.settings.coef_bound
+        bounds = self.coef_bound
         if bounds is None:
             return None
         limits: list[tuple[float | None, float | None]] = [(None, None)] * len(self.scale)

@@ -24,6 +24,7 @@ import numpy as np
 
 from topicfocus.focused.data import FocusData, sample_rows
 from topicfocus.focused.initialize import Start
+from topicfocus.focused.result import Choices
 from topicfocus.glm import (
     Column,
     Linear,
@@ -74,6 +75,7 @@ class Regressions:
     columns: list[Column]
     design: np.ndarray
     signs: list[np.ndarray]
+    precision: Precision
 
     @staticmethod
     def of(
@@ -97,7 +99,9 @@ class Regressions:
             start=near,
         )
         signs = [start.state.coef_rows[column.where].T for column in columns]
-        return Regressions(columns=columns, design=documents.design(theta), signs=signs)
+        return Regressions(
+            columns=columns, design=documents.design(theta), signs=signs, precision=precision
+        )
 
     def fits(self, toward_signs: tuple[float, ...]) -> tuple[Linear, ...]:
         """η, b, ζ and thresholds of each target, with these ρ."""
@@ -120,7 +124,7 @@ class Regressions:
         if len(some) < len(design):
             columns, design = target_columns(data.train.rows(some), data.family), design[some]
         return tuple(
-            best_toward_signs(mine, mine.of(design), theirs, held_design, signs)
+            best_toward_signs(mine, mine.of(design), theirs, held_design, signs)[0]
             for mine, theirs, signs in zip(columns, data.held_columns, self.signs, strict=True)
         )
 
@@ -148,20 +152,26 @@ def has_signs(column: Column, signs: np.ndarray) -> bool:
 
 
 def best_toward_signs(
-    column: Column, design: np.ndarray, held: Column, held_design: np.ndarray, signs: np.ndarray
-) -> float:
-    """The ρ with the smallest loss on validation documents.
+    column: Column,
+    design: np.ndarray,
+    held: Column,
+    held_design: np.ndarray,
+    signs: np.ndarray,
+    grid: Sequence[float] = TOWARD_SIGNS,
+) -> tuple[float, np.ndarray]:
+    """The ρ with the smallest mean deviance of validation documents, and these deviances.
 
     We do not choose the largest ρ within one standard error, which is too large with few documents,
     nor cross-validate on training documents, since topics were optimised on all of them.
     """
     if not has_signs(column, signs) or not len(held.target):
-        return 0.0
-    losses = [
-        np.average(held_out_deviance(held, fit, held_design), weights=held.weight)
-        for fit in (fit_toward_signs(column, design, signs, rho) for rho in TOWARD_SIGNS)
-    ]
-    return TOWARD_SIGNS[int(np.argmin(losses))]
+        grid = (0.0,)
+    fits = [fit_toward_signs(column, design, signs, rho) for rho in grid]
+    losses = [held_out_deviance(held, fit, held_design) for fit in fits]
+    best = 0
+    if len(losses) > 1:
+        best = int(np.argmin([np.average(loss, weights=held.weight) for loss in losses]))
+    return grid[best], losses[best]
 
 
 def shrink_fit(column: Column, design: np.ndarray, fit: Linear, factor: float) -> Linear:
@@ -180,19 +190,9 @@ def shrink_fit(column: Column, design: np.ndarray, fit: Linear, factor: float) -
 
 def held_out_deviance(column: Column, fit: Linear, design: np.ndarray) -> np.ndarray:
     """Deviances of validation targets, the predictor shrunk to them."""
-    column = replace(column, family=fit.family)
     predictor, (shift, factor) = _shrinkage(column, fit, design)
-    return deviance(column, column.offset + shift + factor * predictor)
-
-
-def shrinkage_factors(
-    data: FocusData, fits: Sequence[Linear], design: np.ndarray
-) -> tuple[float, ...]:
-    """t of each target: how far its predictor must be shrunk for the validation documents."""
-    return tuple(
-        _shrinkage(replace(column, family=fit.family), fit, design)[1][1]
-        for fit, column in zip(fits, data.held_columns, strict=True)
-    )
+    fitted = replace(column, family=fit.family)
+    return deviance(fitted, column.offset + shift + factor * predictor)
 
 
 def _shrinkage(
@@ -200,54 +200,56 @@ def _shrinkage(
 ) -> tuple[np.ndarray, tuple[np.ndarray, float]]:
     """The predictor without offset, and its shift and factor on validation documents."""
     predictor = fit.predictor(column.of(design), np.zeros_like(column.offset))
-    return predictor, shrink(column, predictor)
+    return predictor, shrink(replace(column, family=fit.family), predictor)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evaluation:
-    """The fraction of the deviance explained, the mean over targets; and variances of each target.
+def shrinkage_factors(
+    data: FocusData, fits: Sequence[Linear], design: np.ndarray
+) -> tuple[float, ...]:
+    """t of each target: how far its predictor must be shrunk for the validation documents."""
+    return tuple(
+        _shrinkage(column, fit, design)[1][1]
+        for fit, column in zip(fits, data.held_columns, strict=True)
+    )
 
-    `error` is the standard error of that fraction. `noise` is δ. The variance of a predictor is
-    `variance_factor` times its Laplace approximation plus `extra_variance`.
+
+def choose(
+    data: FocusData, start: Start, state: ModelState, regressions: Regressions, shrinks: bool
+) -> Choices:
+    """The choices that validation documents make, and how well they are then predicted.
+
+    With `shrinks`, coefficients are shrunk toward the signs of the topics. The explained deviance
+    is relative to the best constant, and both have the level of these documents.
     """
-
-    explained: float
-    error: float
-    noise: tuple[float, ...]
-    variance_factor: tuple[float, ...]
-    extra_variance: tuple[float, ...]
-
-
-def evaluate(
-    data: FocusData,
-    start: Start,
-    state: ModelState,
-    fits: Sequence[Linear],
-    held_theta: np.ndarray,
-) -> Evaluation:
-    """How well the fits predict the validation documents, given their topic proportions.
-
-    The explained deviance is relative to the best constant, and both have the level of these
-    documents.
-    """
-    design = start.held_out.design(held_theta)
+    corpus, n_jobs = start.held_out.corpus, data.n_jobs
+    theta = topic_proportions(
+        corpus, state, tolerance=regressions.precision.tolerance, n_jobs=n_jobs
+    )
+    design = start.held_out.design(theta)
+    toward_signs: tuple[float, ...] = (0.0,) * len(data.columns)
+    if shrinks:
+        toward_signs = regressions.best_toward_signs(data, design)
+    fits = regressions.fits(toward_signs)
+    factors = shrinkage_factors(data, fits, design)
     explained, variances = [], []
-    for fit, column in zip(fits, data.held_columns, strict=True):
+    for fit, column in zip(regressions.shrunk(fits, factors), data.held_columns, strict=True):
         column = replace(column, family=fit.family)
         predictor = fit.predictor(column.of(design), column.offset)
         own_level = level_beside(column, predictor - column.offset)
         explained.append(explained_share(column, predictor + own_level))
-        coef = fit.coef[: state.n_topics]
         # Var(η·θ) given the words of a validation document, for each predictor.
-        spread = predictor_variance(
-            start.held_out.corpus, replace(state, coef=coef), held_theta, data.n_jobs
-        )
+        own_state = replace(state, coef=fit.coef[: state.n_topics])
+        spread = predictor_variance(corpus, own_state, theta, n_jobs)
         variances.append(variance_parts(column, predictor, column.of(spread)[:, 0]))
     noise, variance_factor, extra = zip(*variances, strict=True)
     fractions, errors = np.array(explained).T
-    return Evaluation(
+    return Choices(
         explained=float(fractions.mean()),
-        error=float(np.sqrt(np.sum(errors**2))) / len(errors),
+        explained_error=float(np.sqrt(np.sum(errors**2))) / len(errors),
+        penalties=start.penalties,
+        mean_squares=start.mean_squares,
+        shrinkage=factors,
+        toward_signs=toward_signs,
         noise=noise,
         variance_factor=variance_factor,
         extra_variance=extra,

@@ -22,6 +22,8 @@ class Choices:
 
     Attributes
     ----------
+    explained, explained_error : float
+        The explained fraction of the deviance, the mean over targets, and its standard error.
     penalties, mean_squares : tuples of float
         Penalties and errors of the ridge regressions on the words kept, one per signal.
     shrinkage : tuple of float
@@ -36,6 +38,8 @@ class Choices:
         Variance that is added to it.
     """
 
+    explained: float
+    explained_error: float
     penalties: tuple[float, ...]
     mean_squares: tuple[float, ...]
     shrinkage: tuple[float, ...]
@@ -59,14 +63,8 @@ class InclusionTrial:
 
 @dataclass(frozen=True, kw_only=True)
 class PassModel:
-    """The model of a pass on the words kept, and the fraction of the validation deviance explained.
+    """The model of a pass on the words kept; `word_weight` has the weights of their tokens."""
 
-    `explained_error` is the standard error of that fraction, `word_weight` the weight of a token of
-    each word.
-    """
-
-    explained: float
-    explained_error: float
     selection: Selection
     word_weight: np.ndarray
     state: ModelState

@@ -108,11 +108,11 @@ class Screening:
         """Expected number of words that are associated with a signal in other samples, too."""
         return 0 if self.stable is None else self.stable.n_words()
 
-    def amount(self, marginal_share: float) -> np.ndarray:
+    def amount(self) -> np.ndarray:
         """E_v, for the signal for which it is largest."""
         if self.stable is not None:
             return self.stable.amount.max(axis=1)
-        return self.statistics.combined(marginal_share)
+        return self.statistics.combined()
 
     def regressed(
         self,
@@ -137,13 +137,12 @@ class Screening:
 def screen_words(
     data: FocusData,
     penalties: tuple[float, ...] | None = None,
-    stable_share: float | None = None,
+    stable: bool = False,
 ) -> Screening:
     """The screening statistics of all words, with the penalties of earlier regressions if given.
 
     Past documents enter marginal scores and signed associations, but not regressions and statistics
-    of a stable selection. The latter are computed if `stable_share`, their weight of the marginal
-    score, is given.
+    of a stable selection, which are computed if `stable`.
     """
     nulls = tuple(null_fit(column, data.train) for column in data.columns)
     mine = _residuals(data.columns, nulls, data.train)
@@ -158,13 +157,13 @@ def screen_words(
     statistics = [
         s.statistics(weights[:, c.where]) for s, c in zip(sums, data.columns, strict=True)
     ]
-    stable = None
-    if stable_share is not None:
+    of_halves = None
+    if stable:
         halves, n_tokens = halves_by_content(data.train, PAIRS), data.train.word_counts
         chosen = np.array([r.penalty for r in ridges])
-        stable = StableStatistics.beside(
+        of_halves = StableStatistics.beside(
             [
-                stable_statistics(s, chosen[c.where], n_tokens, halves[c.known], stable_share)
+                stable_statistics(s, chosen[c.where], n_tokens, halves[c.known])
                 for s, c in zip(signals, data.columns, strict=True)
             ]
         )
@@ -175,7 +174,7 @@ def screen_words(
         nulls=nulls,
         residuals=tuple(mine),
         held_residuals=tuple(theirs),
-        stable=stable,
+        stable=of_halves,
     )
 
 

@@ -1,7 +1,7 @@
 """Word selection: the words with the largest screening statistic per token, up to the inclusion.
 
-The inclusion is the fraction of tokens that are kept. A given inclusion is reached, if necessary
-with words that correlate with the same topics (`correlated_words`); an automatic one is a limit.
+The inclusion is the fraction of tokens that are kept. A given inclusion is reached, as far as words
+have any association; an automatic one is a limit for significant words.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from scipy.special import erfc
 
-from topicfocus.focused.correlated_words import add_correlated_words
 from topicfocus.focused.data import FocusData
 from topicfocus.focused.screening import Screening
 from topicfocus.focused.settings import FocusSettings
@@ -25,6 +24,8 @@ FALSE_DISCOVERY_RATE = 0.1
 FEWEST_WORDS = 10
 #: Relevant tokens of an average document, of which automatic inclusions are multiples.
 RELEVANT_TOKENS = 10.0
+#: Smallest fraction of the words that may be selected.
+SMALLEST_VOCABULARY = 0.25
 #: Smallest and largest automatic inclusion.
 SMALLEST_INCLUSION, LARGEST_INCLUSION = 0.05, 0.8
 
@@ -47,7 +48,9 @@ class Selection:
 # ---- rules --------------------------------------------------------------------------------------
 
 
-def description_cost(statistic: np.ndarray, inclusion: float, vocabulary: float = 0.25) -> float:
+def description_cost(
+    statistic: np.ndarray, inclusion: float, vocabulary: float = SMALLEST_VOCABULARY
+) -> float:
     """c: the smaller of 2 log V and the quantile that leaves a fraction `vocabulary` of the words.
 
     2 log V is the largest statistic of V words without association that is expected by chance.
@@ -77,7 +80,7 @@ def select_words(
     word_count: np.ndarray,
     inclusion: float,
     *,
-    vocabulary: float = 0.25,
+    vocabulary: float = SMALLEST_VOCABULARY,
     keep: np.ndarray | None = None,
     drop: np.ndarray | None = None,
     limit: bool = False,
@@ -214,7 +217,7 @@ def select(
     if not settings.select:
         every = np.flatnonzero(count > 0)
         return Selection(kept=every, limit=1.0, inclusion=1.0, word_cost=None)
-    amount, n_signals = screening.amount(settings.plan.marginal_share), screening.n_signals
+    amount, n_signals = screening.amount(), screening.n_signals
     given: Any = {"keep": settings.keep, "drop": settings.drop}
     if settings.stable:
         kept = select_stable_words(amount, count, screening.n_stable, limit, **given)
@@ -225,7 +228,7 @@ def select(
         cost = significance_threshold(amount[count > 0], n_signals)
     else:
         # An automatic inclusion may exceed the fraction of relevant tokens.
-        automatic, vocabulary = settings.inclusion_prior is None, settings.plan.smallest_vocabulary
+        automatic, vocabulary = settings.inclusion_prior is None, SMALLEST_VOCABULARY
         if automatic:
             vocabulary = max(vocabulary, settings.plan.vocabulary_per_inclusion * limit)
         more: Any = {"limit": automatic, "n_signals": n_signals, "vocabulary": vocabulary}
@@ -234,16 +237,6 @@ def select(
         if automatic:
             most = description_cost(amount[count > 0], 0.0, vocabulary)
             cost = min(most, max(cost, least_discovery(amount[count > 0], n_signals)))
-    if limit is not None and settings.inclusion_prior is not None:
-        least = 0.0 if settings.stable else cost
-        evident = np.setdiff1d(
-            np.flatnonzero((amount > least) & (count > 0)),
-            [] if settings.drop is None else settings.drop,
-        )
-        if len(kept) and np.isin(evident, kept).all():
-            kept = add_correlated_words(
-                kept, data.train, limit, settings.n_topics, drop=settings.drop
-            )
     if len(kept) == 0:
         raise ValueError(
             "No word is associated with the target beyond chance, so none is kept. Force some with "

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from topicfocus.focused.screening import Screening
-    from topicfocus.focused.subjects import Subjects
+_Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,12 +19,9 @@ class TopicPlan:
     ----------
     token_factors : tuple of float
         Automatic inclusions to compare, as multiples of `RELEVANT_TOKENS` per document.
-    marginal_share : float
-        s, the weight of the marginal score in the screening statistic.
-    smallest_vocabulary : float
-        Smallest fraction of the words that may be selected.
     vocabulary_per_inclusion : float
-        The same per unit of an automatic inclusion, if that is more.
+        Smallest fraction of the words that may be selected, per unit of an automatic inclusion, if
+        that is more than `SMALLEST_VOCABULARY`.
     supervision_per_token : float
         λ for each relevant token of an average document.
     prior_precision : float
@@ -41,17 +36,11 @@ class TopicPlan:
         Whether η keeps its initial value during the optimisation, so that topics keep their signs.
     max_steps : int
         Largest number of L-BFGS iterations.
-    subject_sharpness : float or None
-        g, the power of the lift of a word in a subject; None if topics have no subjects.
-    polarity : float
-        ρ, how strongly words are divided by sign.
-    weighted : bool
-        Whether tokens are weighted by the association of their word.
+    has_subjects : bool
+        Whether topics have a subject each, and words have weights.
     """
 
     token_factors: tuple[float, ...] = (1.0,)
-    marginal_share: float = 2 / 3
-    smallest_vocabulary: float = 0.25
     vocabulary_per_inclusion: float = 0.0
     supervision_per_token: float = 0.3
     prior_precision: float
@@ -60,9 +49,7 @@ class TopicPlan:
     coef_bound: float = 1.0
     fixed_coef: bool = True
     max_steps: int
-    subject_sharpness: float | None = None
-    polarity: float = 6.0
-    weighted: bool = False
+    has_subjects: bool = False
 
 
 #: Topics with a subject and a sign, of words with weights.
@@ -71,8 +58,7 @@ SUBJECT_PLAN = TopicPlan(
     vocabulary_per_inclusion=0.5,
     prior_precision=9.0,
     max_steps=10,
-    subject_sharpness=3.0,
-    weighted=True,
+    has_subjects=True,
 )
 #: Topics in an order from low to high (`themes=False`).
 GRADED = TopicPlan(prior_precision=6.0, max_steps=21)
@@ -130,9 +116,9 @@ class FocusSettings:
         return self.low_fidelity and self.plan.fixed_coef
 
     @property
-    def stable_share(self) -> float | None:
-        """Weight of the marginal score in a stable selection, None for other selections."""
-        return self.plan.marginal_share if self.stable and self.select else None
+    def is_stable(self) -> bool:
+        """Whether words are selected by statistics of a stable selection."""
+        return self.stable and self.select
 
     @property
     def steps(self) -> int:
@@ -149,21 +135,10 @@ class SharedStages:
     """
 
     def __init__(self) -> None:
-        self._results: dict[Any, Any] = {}
+        self._results: dict[str, Any] = {}
 
-    def screening(self, compute: Callable[[], Screening]) -> Screening:
-        """Screening statistics of the training documents."""
-        return self._once("screening", compute)
-
-    def screening_of_all(self, compute: Callable[[], Screening]) -> Screening:
-        """Screening statistics of training and validation documents together."""
-        return self._once("screening of all", compute)
-
-    def subjects(self, number: int, compute: Callable[[], Subjects]) -> Subjects:
-        """The subjects of the training documents, by their number."""
-        return self._once(("subjects", number), compute)
-
-    def _once(self, key: Any, compute: Callable[[], Any]) -> Any:
-        if key not in self._results:
-            self._results[key] = compute()
-        return self._results[key]
+    def once(self, stage: str, compute: Callable[[], _Result]) -> _Result:
+        """The result of a stage, computed if it has no result yet."""
+        if stage not in self._results:
+            self._results[stage] = compute()
+        return self._results[stage]

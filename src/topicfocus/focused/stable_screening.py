@@ -2,22 +2,22 @@
 
 The statistics of each half are computed without the other documents, and averaged. A z² is large by
 association or by chance, for rare words more often by chance; its expectation in another sample
-corrects for that. There are two models of this expectation. `expected_square` assumes that all
-words have some association: its order of words changes least from sample to sample, but it has no
-threshold. `sparse_expected_square` assumes that some words have none: it estimates how many words
-are associated, but its order of words is less stable.
+corrects for that. There are two models of this expectation (`expected_squares`). One assumes that
+all words have some association: its order of words changes least from sample to sample, but it has
+no threshold. The other assumes that some words have none: it estimates how many words are
+associated, but its order of words is less stable.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import erf, expit
 
 from topicfocus.focused.ridge import Signals, descend, normal_equations
-from topicfocus.focused.word_statistics import SignalSums
+from topicfocus.focused.word_statistics import MARGINAL_SHARE, SignalSums
 
 #: Largest number of classes of words of similar frequency, and smallest number of words per class.
 CLASSES, WORDS_PER_CLASS = 10, 100
@@ -58,7 +58,6 @@ def stable_statistics(
     penalties: np.ndarray,
     n_tokens: np.ndarray,
     halves: np.ndarray,
-    marginal_share: float,
 ) -> StableStatistics:
     """Mean over halves h of E[μ²_v | z_hv]^s (Pratt_hv)^{1-s}, for both expectations.
 
@@ -75,8 +74,6 @@ def stable_statistics(
         n_v, for the classes of words of similar frequency.
     halves : array of bool (documents, pairs)
         The documents of the first half of each pair; the others are the second.
-    marginal_share : float
-        s.
     """
     weight = np.ones(len(signals.values)) if signals.weight is None else signals.weight
     inside = np.hstack([halves, ~halves])
@@ -91,9 +88,9 @@ def stable_statistics(
         ridge = np.zeros_like(right)
         descend(matrix, right, np.outer(part[here], penalties).ravel(), ridge, right.copy())
         found = SignalSums.of(many).statistics(ridge)
-        joint = found.joint ** (1 - marginal_share)
-        for total, expected in zip(totals, (expected_square, sparse_expected_square), strict=True):
-            amount = expected(found.marginal, n_tokens) ** marginal_share * joint
+        joint = found.joint ** (1 - MARGINAL_SHARE)
+        for total, square in zip(totals, expected_squares(found.marginal, n_tokens), strict=True):
+            amount = square**MARGINAL_SHARE * joint
             total += amount.reshape(len(n_tokens), -1, n_signals).sum(axis=1)
     return StableStatistics(*(total / len(part) for total in totals))
 
@@ -107,22 +104,21 @@ def _side_by_side(signals: Signals, weight: np.ndarray) -> Signals:
     )
 
 
-def expected_square(marginal: np.ndarray, n_tokens: np.ndarray) -> np.ndarray:
-    """E[μ²_v | z_v] = k² z² + k with z ~ N(μ, 1), μ ~ N(0, s), k = s/(1 + s); words x signals.
+def expected_squares(marginal: np.ndarray, n_tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """E[μ²_v | z_v] by both models, words x signals; 0 for words without tokens.
 
-    s belongs to words of similar frequency: the mean of their z² minus 1, its mean by chance, and
-    at least the standard error of that mean, √(2/m) for m words.
+    With z ~ N(μ, 1), μ ~ N(0, s) and k = s/(1 + s) it is k² z² + k. s belongs to words of similar
+    frequency: the mean of their z² minus 1, its mean by chance, and at least the standard error of
+    that mean, √(2/m) for m words.
+
+    Where μ is 0 in all but a fraction π of the words, it is P(μ ≠ 0 | z)·(k² z² + k). π and s
+    maximise the likelihood of words of similar frequency (EM), with one pseudo-count each for words
+    with and without association.
     """
-    return _by_frequency(_expected, marginal, n_tokens)
-
-
-def sparse_expected_square(marginal: np.ndarray, n_tokens: np.ndarray) -> np.ndarray:
-    """E[μ²_v | z_v] = P(μ ≠ 0 | z)·(k² z² + k) where μ is 0 in all but a fraction π of the words.
-
-    π and s maximise the likelihood of words of similar frequency (EM), with one pseudo-count each
-    for words with and without association.
-    """
-    return _by_frequency(_sparse_expected, marginal, n_tokens)
+    every, sparse = np.zeros_like(marginal), np.zeros_like(marginal)
+    for own in _classes(n_tokens):
+        every[own], sparse[own] = _expected(marginal[own]), _sparse_expected(marginal[own])
+    return every, sparse
 
 
 def _expected(square: np.ndarray) -> np.ndarray:
@@ -150,16 +146,6 @@ def _posterior(square: np.ndarray, spread: np.ndarray) -> np.ndarray:
 
 def _least_spread(square: np.ndarray) -> float:
     return float(np.sqrt(2 / len(square)))
-
-
-def _by_frequency(
-    expected: Callable[[np.ndarray], np.ndarray], marginal: np.ndarray, n_tokens: np.ndarray
-) -> np.ndarray:
-    """`expected` of each class of words of similar frequency; 0 for words without tokens."""
-    out = np.zeros_like(marginal)
-    for own in _classes(n_tokens):
-        out[own] = expected(marginal[own])
-    return out
 
 
 def _classes(n_tokens: np.ndarray) -> Iterator[np.ndarray]:

@@ -73,6 +73,8 @@ CLUSTERINGS = 4
 SMOOTHING = 20.0
 #: Largest |u|, so that no rare word is a topic by itself.
 LARGEST_ASSOCIATION = 3.0
+#: g, the power of the lift of a word in a subject, and ρ, how strongly words are divided by sign.
+SHARPNESS, POLARITY = 3.0, 6.0
 #: Tokens that are added to the occurrences of a word beside seed words, and to those expected.
 SHRINKAGE = 5.0
 #: Ratio of observed to expected occurrences from which a word belongs to the topic, and its power.
@@ -106,11 +108,11 @@ def subjects_of(
 ) -> Subjects | None:
     """The subjects of the documents, as many as the topics need; None for one topic."""
     n_seeded = len(settings.seeds)
-    if settings.plan.subject_sharpness is None or (settings.n_topics == 1 and not n_seeded):
+    if not settings.plan.has_subjects or (settings.n_topics == 1 and not n_seeded):
         return None
     n_subjects = n_subjects_of(settings.n_topics - n_seeded, n_directions(data.columns))
     shared = shared or SharedStages()
-    return shared.subjects(n_subjects, lambda: find_subjects(data.train, n_subjects))
+    return shared.once(f"{n_subjects} subjects", lambda: find_subjects(data.train, n_subjects))
 
 
 def n_directions(columns: Sequence[Column]) -> int:
@@ -214,17 +216,15 @@ def n_subjects_of(n_topics: int, n_directions: int) -> int:
     return max(1, math.ceil(n_topics / n_directions))
 
 
-def sign_fractions(
-    association: np.ndarray, directions: Sequence[np.ndarray], polarity: float
-) -> np.ndarray:
+def sign_fractions(association: np.ndarray, directions: Sequence[np.ndarray]) -> np.ndarray:
     """P(e | v), words x directions."""
     push = np.clip(association, -LARGEST_ASSOCIATION, LARGEST_ASSOCIATION) @ np.array(directions).T
-    return softmax(0.5 * polarity * push, axis=1)
+    return softmax(0.5 * POLARITY * push, axis=1)
 
 
-def subject_fractions(lift: np.ndarray, sharpness: float) -> np.ndarray:
+def subject_fractions(lift: np.ndarray) -> np.ndarray:
     """P(t | v), words x subjects."""
-    about = lift**sharpness
+    about = lift**SHARPNESS
     return about / about.sum(axis=1, keepdims=True)
 
 

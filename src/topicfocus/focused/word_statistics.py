@@ -12,6 +12,8 @@ from topicfocus.passes import row_sums, transposed_dots
 
 #: Tokens added to those of each word, so that the slopes of rare words are close to zero.
 SLOPE_TOKENS = 5.0
+#: s, the weight of the marginal score in the screening statistic.
+MARGINAL_SHARE = 2 / 3
 
 
 @dataclass(frozen=True)
@@ -21,9 +23,9 @@ class WordStatistics:
     marginal: np.ndarray
     joint: np.ndarray
 
-    def combined(self, share: float) -> np.ndarray:
-        """E_v = max over signals of (z²_v)^s (Pratt_v)^{1-s}, s = `share`."""
-        return (self.marginal**share * self.joint ** (1 - share)).max(axis=1)
+    def combined(self) -> np.ndarray:
+        """E_v = max over signals of (z²_v)^s (Pratt_v)^{1-s}."""
+        return (self.marginal**MARGINAL_SHARE * self.joint ** (1 - MARGINAL_SHARE)).max(axis=1)
 
     @staticmethod
     def beside(parts: Sequence[WordStatistics]) -> WordStatistics:

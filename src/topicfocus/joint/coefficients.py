@@ -9,7 +9,6 @@ For Gaussian targets Q is quadratic, and one Newton step is the closed form
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -21,18 +20,6 @@ from topicfocus.model import ModelState, Problem
 
 _NEWTON_STEPS = 25
 _HALVINGS = 30
-
-
-@dataclass(frozen=True)
-class CoefGradient:
-    """∇Q in η (with its shape), ζ (covariates x predictors) and the parameters of the families."""
-
-    coef: np.ndarray
-    covariates: np.ndarray
-    free: np.ndarray
-
-    def scale(self, factor: float) -> CoefGradient:
-        return CoefGradient(self.coef * factor, self.covariates * factor, self.free * factor)
 
 
 def penalty_of(state: ModelState, penalty: float) -> float:
@@ -119,24 +106,20 @@ def _unstacked(state: ModelState, coef: np.ndarray) -> tuple[np.ndarray, np.ndar
     return coef[: state.n_topics].reshape(state.coef.shape), zeta if len(zeta) else None
 
 
-def coef_gradient(problem: Problem, state: ModelState, concentration: np.ndarray) -> CoefGradient:
-    """∇Q at η, ζ and the family of a state."""
-    n_covariates = 0 if problem.covariates is None else problem.covariates.shape[1]
-    if not problem.supervised:
-        return CoefGradient(
-            np.zeros(state.coef.shape),
-            np.zeros((n_covariates, state.n_predictors)),
-            np.zeros(len(state.family.free_parameters())),
-        )
-    moments = TargetMoments(problem, concentration)
-    coef = stacked(state, n_covariates)
-    gradient, _, _ = moments.gradient(state.family, coef)
-    mu, nu = moments.predictor(coef)
-    return CoefGradient(
-        gradient[: state.n_topics].reshape(state.coef.shape),
-        gradient[state.n_topics :],
-        state.family.rows_free_gradient(moments.target, mu, nu, moments.weight),
-    )
+def coef_gradient(
+    problem: Problem, state: ModelState, concentration: np.ndarray, penalty: float = 0.0
+) -> dict[str, np.ndarray]:
+    """∇(Q - ½·penalty·(|η|² + |ζ|²)) at a state, by the names of free parameters (`adam`)."""
+    coef = stacked(state, 0)
+    gradient, free = np.zeros_like(coef), np.zeros(len(state.family.free_parameters()))
+    if problem.supervised:
+        moments = TargetMoments(problem, concentration)
+        gradient = moments.gradient(state.family, coef)[0]
+        mu, nu = moments.predictor(coef)
+        free = state.family.rows_free_gradient(moments.target, mu, nu, moments.weight)
+    of_topics, of_covariates = _unstacked(state, gradient - penalty * coef)
+    found = {"coef": of_topics, "covariate_coef": of_covariates, "family": free}
+    return {name: part for name, part in found.items() if part is not None and part.size}
 
 
 def update_coef(

@@ -69,8 +69,6 @@ class CoordinateSolver(Solver):
         Epochs of sort-and-cut before selecting (60), while cooling (100), and after the cut (10).
     final_temperature : float, default=5e-4
         Temperature at the end of the cooling, which begins at 1.
-    description_length : float, default=1.0
-        Factor of the description length of a kept word.
     relaxation : float, default=1.0
         r of the update β ∝ β_old^(1-r) β_new^r, which takes fewer epochs for 1 < r < 2
         (Salakhutdinov & Roweis 2003). After an epoch that lowered the bound, r is 1 for one epoch.
@@ -84,7 +82,6 @@ class CoordinateSolver(Solver):
     anneal: int = 100
     settle: int = 10
     final_temperature: float = 5e-4
-    description_length: float = 1.0
     relaxation: float = 1.0
     patience: int = 2
 
@@ -167,9 +164,7 @@ class CoordinateSolver(Solver):
             return kept.astype(float), None
         progress = (epoch - self.burn_in) / max(self.anneal - 1, 1)
         temperature = self.final_temperature**progress
-        cost = self.description_length * description_length(
-            stats.word_count, hyper.n_topics, stats.n_docs
-        )
+        cost = description_length(stats.word_count, hyper.n_topics, stats.n_docs)
         score = lift(stats.word_log_likelihood, stats.word_count, old.inclusion) - cost
         inclusion = sort_and_cut(score, stats.word_count, hyper.inclusion_prior, temperature)
         return inclusion, temperature

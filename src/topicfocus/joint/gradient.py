@@ -209,21 +209,16 @@ class GradientSolver(Solver):
         catch_up_documents(local, drift, rate)
         state.visited[index] = now
         # The gradient in η uses γ before this step.
-        d_target = coef_gradient(problem, model, local.concentration)
+        penalty = hyper.coef_penalty * problem.n_docs / state.problem.n_docs
+        d_target = coef_gradient(problem, model, local.concentration, penalty)
         stats = _step_in_chunks(batch, read, adam_step(rate, now))
         gradient, background_value = _global_gradient(
             stats.word_topic, problem.word_counts, read, hyper
         )
-        share = hyper.coef_penalty * problem.n_docs / state.problem.n_docs
-        gradient["coef"] = d_target.coef - share * model.coef
-        if model.covariate_coef is not None:
-            gradient["covariate_coef"] = d_target.covariates - share * model.covariate_coef
         if "noise_root" in state.adam.parameters:
             root = state.adam.parameters["noise_root"][0]
-            gradient["noise_root"] = 2.0 * d_target.free / root
-        if "family" in state.adam.parameters:
-            gradient["family"] = d_target.free
-        state.adam.step(gradient, rate)
+            gradient["noise_root"] = 2.0 * d_target.pop("family") / root
+        state.adam.step(gradient | d_target, rate)
         return float(stats.parts.sum()) + background_value
 
 

@@ -37,7 +37,7 @@ from topicfocus.joint.solver import StepInfo
 from topicfocus.joint.statistics import SufficientStats, collect
 from topicfocus.joint.updates import update_background
 from topicfocus.model import ModelState, Problem
-from topicfocus.reservoir import Reservoir, add
+from topicfocus.reservoir import Inherited, Reservoir, add
 
 #: Epochs per batch, over as many documents as the batch has.
 REPLAY = 50.0
@@ -81,27 +81,22 @@ class PastStats:
         )
 
 
-@dataclass(frozen=True)
-class InheritedCoefficients:
-    """Coefficients of a fitted model, and the number of its documents, which are not available."""
+def mixed(inherited: Inherited, model: ModelState, size: float) -> ModelState:
+    """The model with η, ζ and the family averaged with those of the `inherited` one.
 
-    state: ModelState
-    size: float
-
-    def mix(self, model: ModelState, size: float) -> ModelState:
-        """η, ζ and the family, averaged with the numbers of documents as weights."""
-        share = size / (size + self.size)
-        free = (1 - share) * self.state.family.free_parameters()
-        free = free + share * model.family.free_parameters()
-        zeta = model.covariate_coef
-        if zeta is not None and self.state.covariate_coef is not None:
-            zeta = (1 - share) * self.state.covariate_coef + share * zeta
-        return replace(
-            model,
-            coef=(1 - share) * self.state.coef + share * model.coef,
-            covariate_coef=zeta,
-            family=model.family.with_free_parameters(free) if len(free) else model.family,
-        )
+    The numbers of documents are the weights; `size` is that of the model.
+    """
+    share, old = size / (size + inherited.size), inherited.state
+    free = (1 - share) * old.family.free_parameters() + share * model.family.free_parameters()
+    zeta = model.covariate_coef
+    if zeta is not None and old.covariate_coef is not None:
+        zeta = (1 - share) * old.covariate_coef + share * zeta
+    return replace(
+        model,
+        coef=(1 - share) * old.coef + share * model.coef,
+        covariate_coef=zeta,
+        family=model.family.with_free_parameters(free) if len(free) else model.family,
+    )
 
 
 @dataclass(frozen=True)
@@ -118,7 +113,7 @@ class JointStream:
     concentration: np.ndarray
     rng: np.random.Generator
     past: PastStats | None = None
-    inherited: InheritedCoefficients | None = None
+    inherited: Inherited | None = None
     credit: float = 0.0
     epoch: int = 0
     chosen_at: float = 0.0
@@ -182,7 +177,7 @@ def inherit(
         stream,
         parameters=state,
         past=past,
-        inherited=InheritedCoefficients(state, size),
+        inherited=Inherited(state, size),
         epoch=solver.epochs(0),
         chosen_at=size,
     )
@@ -248,8 +243,8 @@ def _run_epochs(stream: JointStream, tol: float) -> tuple[JointStream, list[Step
         state, info = solver.step(state)
         history.append(info)
         if stream.inherited is not None and state.problem.supervised:
-            mixed = stream.inherited.mix(state.parameters, size)
-            state = replace(state, parameters=mixed)
+            model = mixed(stream.inherited, state.parameters, size)
+            state = replace(state, parameters=model)
         if solver.converged(history, tol):
             converged = True
             break

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import digamma, logit
 
 from topicfocus.joint.adam import Adam, from_unconstrained, to_unconstrained
-from topicfocus.joint.coefficients import CoefGradient, coef_gradient, penalty_of
+from topicfocus.joint.coefficients import coef_gradient, penalty_of
 from topicfocus.joint.initialize import initial_concentration
 from topicfocus.joint.settings import Hyperparameters
 from topicfocus.joint.solver import Solver, StepInfo
@@ -41,8 +41,9 @@ class StochasticState:
 class StochasticSolver(Solver):
     """Adam on unconstrained global parameters of the collapsed bound, with minibatches.
 
-    The step size falls as 1/√(1 + epoch/5). It has converged when each of `patience` consecutive
-    epochs changed the sum of the bounds of the minibatches by at most ``tol``, relative to the sum.
+    Local inference is in single precision. The step size falls as 1/√(1 + epoch/5). It has
+    converged when each of `patience` consecutive epochs changed the sum of the bounds of the
+    minibatches by at most ``tol``, relative to the sum.
 
     Parameters
     ----------
@@ -55,15 +56,12 @@ class StochasticSolver(Solver):
         Largest number of local steps per document and epoch; γ is kept between epochs.
     local_tolerance : float, default=1e-3
         Relative change of γ at which the steps of a document end.
-    single_precision : bool, default=True
-        Whether local inference uses single precision.
     """
 
     batch_size: int | None = None
     learning_rate: float = 0.1
     local_steps: int = 10
     local_tolerance: float = 1e-3
-    single_precision: bool = True
     patience: int = 3
 
     def begin(
@@ -94,7 +92,7 @@ class StochasticSolver(Solver):
                 gamma,
                 max_steps=self.local_steps,
                 tolerance=self.local_tolerance,
-                dtype=np.float32 if self.single_precision else np.float64,
+                dtype=np.float32,
             )
             state.concentration[index] = gamma
             share = batch.size / problem.size
@@ -103,8 +101,9 @@ class StochasticSolver(Solver):
             penalty = penalty_of(parameters, hyper.coef_penalty)
             objective += bound_value(stats, parameters, hyper) + (1 - share) * penalty
             # Scaled to the whole corpus, on which the penalty on η is defined.
-            d_target = coef_gradient(batch, parameters, gamma).scale(1 / share)
-            gradient = collapsed_gradient(stats.scale(1 / share), d_target, parameters, hyper)
+            gradient = collapsed_gradient(stats.scale(1 / share), parameters, hyper)
+            d_target = coef_gradient(batch, parameters, gamma, share * hyper.coef_penalty)
+            gradient |= {name: part / share for name, part in d_target.items()}
             state.adam.step(gradient, rate)
             parameters = from_unconstrained(state.adam.parameters, parameters, word_count).model
         info = StepInfo(
@@ -116,19 +115,13 @@ class StochasticSolver(Solver):
 
 
 def collapsed_gradient(
-    stats: SufficientStats, d_target: CoefGradient, state: ModelState, hyper: Hyperparameters
+    stats: SufficientStats, state: ModelState, hyper: Hyperparameters
 ) -> dict[str, np.ndarray]:
-    """The gradient of `bound_value` in every free parameter.
-
-    From the statistics and the gradient of the targets' part in η, ζ and the families.
-    """
+    """The gradient of `bound_value` in the free parameters that `coef_gradient` does not have."""
     phi = state.inclusion
     d_topics = np.empty_like(stats.word_topic)
     topic_gradient(stats.word_topic, state.topic_word, phi, d_topics)
-    gradient = {
-        "topic_logits": d_topics,
-        "coef": d_target.coef - hyper.coef_penalty * state.coef,
-    }
+    gradient = {"topic_logits": d_topics}
     if hyper.selects:
         n = stats.word_count
         p = hyper.inclusion_prior
@@ -136,11 +129,6 @@ def collapsed_gradient(
         score = log_likelihood_per_token(stats, state, hyper) - log_background - logit(phi)
         score += np.log(p) - np.log1p(-p)
         gradient["inclusion_logits"] = phi * (1 - phi) * n * score
-    if state.covariate_coef is not None:
-        penalty = hyper.coef_penalty * state.covariate_coef
-        gradient["covariate_coef"] = d_target.covariates - penalty
-    if len(d_target.free):
-        gradient["family"] = d_target.free
     if hyper.learn_prior:
         prior = state.doc_topic_prior
         d_prior = stats.n_docs * (digamma(prior.sum()) - digamma(prior)) + stats.log_theta

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import digamma, expit, gammaln, polygamma, xlogy
 from scipy.stats import chi2
 
@@ -158,20 +159,14 @@ def sort_and_cut(
     def inclusion(c: float) -> np.ndarray:
         return expit(np.clip((s + c) / temperature, -700, 700))
 
-    # logit r is within ±40 for any fraction in double precision, so the root is within logit p ±
-    # 40.
-    low, high = logit_p - 40.0, logit_p + 40.0
-    for _ in range(200):
-        c = 0.5 * (low + high)
+    def excess(c: float) -> float:
         share = np.clip(np.sum(n * inclusion(c)) / total, 1e-17, 1 - 1e-16)
-        if c > logit_p - math.log(share) + math.log1p(-share):
-            high = c
-        else:
-            low = c
-        if high - low < 1e-12:
-            break
+        return c - logit_p + math.log(share) - math.log1p(-share)
+
+    # logit r is within ±40 for any fraction in double precision.
+    root = brentq(excess, logit_p - 40.0, logit_p + 40.0, xtol=1e-13)
     result = np.full(len(score), INCLUSION_MARGIN)
-    result[seen] = inclusion(0.5 * (low + high))
+    result[seen] = inclusion(root)
     return np.clip(result, INCLUSION_MARGIN, 1 - INCLUSION_MARGIN)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from topicfocus.kernels.compile import helper, kernel
+from topicfocus.kernels.compile import borrowed, helper, kernel
 from topicfocus.kernels.tokens import Sequences
 from topicfocus.kernels.words import U
 
@@ -88,6 +88,7 @@ def make_grams(n_words: int, keys: NDArray[np.int64]) -> Grams:
 
 @kernel
 def _next_keys(ids, lengths, order, slots, keys, begins, first, found, documents):
+    ids, slots, keys, begins = borrowed(ids), borrowed(slots), borrowed(keys), borrowed(begins)
     start = 0
     n = 0
     for d in range(len(lengths)):
@@ -137,6 +138,7 @@ def _match(
     ids, lengths, order, slots, keys, begins, column, low, everything, where, out, counts, n_out
 ):
     """Columns of the terms, with their counts, document after document; how many."""
+    ids, slots, keys, begins = borrowed(ids), borrowed(slots), borrowed(keys), borrowed(begins)
     n_words = len(begins)
     start = 0
     n = 0

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from topicfocus.kernels.compile import helper, inlined, kernel
+from topicfocus.kernels.compile import borrowed, helper, inlined, kernel
 from topicfocus.kernels.words import (
     HASH_FACTOR,
     HASH_MASK,
@@ -258,6 +258,8 @@ def _tokenize(
 ):  # fmt: skip
     """Go on where ``progress`` says; whether all is done, or there is no room for a new word."""
     d, i, first, n, ended = progress
+    data, fold, letters = borrowed(data), borrowed(fold), borrowed(letters)
+    apostrophes, joiners, elisions = borrowed(apostrophes), borrowed(joiners), borrowed(elisions)
     done = True
     while d < len(lengths):
         if i < 0:
@@ -301,6 +303,29 @@ def _tokenize(
     return done
 
 
+@kernel
+def _add_frequencies(ids, lengths, seen, in_docs, often):
+    ids, seen, in_docs, often = borrowed(ids), borrowed(seen), borrowed(in_docs), borrowed(often)
+    start = 0
+    for d in range(len(lengths)):
+        stop = start + lengths[d]
+        for i in range(start, stop):
+            word = ids[i]
+            if word >= 0:
+                often[U(word)] += 1
+                if seen[U(word)] != d:
+                    seen[U(word)] = d
+                    in_docs[U(word)] += 1
+        start = stop
+
+
+def frequencies(part: Sequences, n_words: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Documents with each word, and its occurrences."""
+    seen, in_docs, often = np.full(n_words, -1), *np.zeros((2, n_words), dtype=np.int64)
+    _add_frequencies(*part, seen, in_docs, often)
+    return in_docs, often
+
+
 def tokenize(
     data: NDArray[np.uint8],
     offsets: NDArray[np.int64],
@@ -341,4 +366,4 @@ def merge(total: Words, words: Words) -> tuple[Words, NDArray[np.int64]]:
     return total, np.append(renamed, BREAK)
 
 
-__all__ = ["BREAK", "Rule", "Sequences", "merge", "tokenize"]
+__all__ = ["BREAK", "Rule", "Sequences", "frequencies", "merge", "tokenize"]

@@ -1,6 +1,6 @@
 """Reports: a model as one offline HTML page (`Explorer`), or as figures for a paper (`plots`)."""
 
-from topicfocus.report.explorer import Explorer, summarise
+from topicfocus.report.explorer import Explorer
 from topicfocus.report.plots import (
     plot_calibration,
     plot_effects,
@@ -14,5 +14,4 @@ __all__ = [
     "plot_effects",
     "plot_frontier",
     "plot_topics",
-    "summarise",
 ]

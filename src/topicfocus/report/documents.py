@@ -143,14 +143,15 @@ def _example(inputs: Inputs, found: Predictions, rows: np.ndarray, words: Any) -
         both[predicted == l] = np.minimum(*signs)[predicted == l]
     n_words = np.diff(words[first].indptr)
     # Of the criteria, a later one counts more than all before it.
-    criteria = [both, (n_words >= _EXAMPLE_WORDS[0]) & (n_words <= _EXAMPLE_WORDS[1])]
-    if inputs.texts is not None:
-        criteria.append([len(inputs.texts[i]) <= _EXAMPLE_CHARACTERS for i in rows])
+    criteria: list[Any] = [both]
     if inputs.codes is not None:
         codes = inputs.codes[rows, 0]
         actual = coding.decode_levels(codes)
         error = np.abs(actual - mean) if mean.ndim == 1 else _wrong(codes, mean)
         criteria.append(error <= np.nanmedian(error) if np.isfinite(error).any() else error == 0)
+    if inputs.texts is not None and inputs.words.text:
+        criteria.append([len(inputs.texts[i]) <= _EXAMPLE_CHARACTERS for i in rows])
+    criteria.append((n_words >= _EXAMPLE_WORDS[0]) & (n_words <= _EXAMPLE_WORDS[1]))
     return int(np.lexsort(criteria)[-1])
 
 

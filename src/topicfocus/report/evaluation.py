@@ -116,9 +116,15 @@ def read_baselines(inputs: Inputs, given: Any) -> dict[str, list[np.ndarray]]:
 
 
 def evaluate(
-    inputs: Inputs, found: Predictions, baselines: dict[str, list[np.ndarray]]
+    inputs: Inputs,
+    found: Predictions,
+    baselines: dict[str, list[np.ndarray]],
+    weight: np.ndarray | None = None,
 ) -> list[dict[str, Any] | None]:
-    """Metrics and curves of each target over all documents with a known target."""
+    """Metrics and curves of each target over all documents with a known target.
+
+    `weight` is that of the documents in the metrics; curves count documents.
+    """
     out: list[dict[str, Any] | None] = []
     for t, coding in enumerate(inputs.codings):
         known = np.zeros(0, dtype=bool)
@@ -129,12 +135,13 @@ def evaluate(
             continue
         truth = coding.decode_levels(inputs.codes[known, t])
         mean, ends = found.mean[t][known], found.interval[t]
-        rows = {"this model": _metrics(coding, truth, mean)}
+        weights = None if weight is None else weight[known]
+        rows = {"this model": _metrics(coding, truth, mean, weights)}
         if ends is not None:
-            covered = metrics.coverage(truth, ends[0][known], ends[1][known])
+            covered = metrics.coverage(truth, ends[0][known], ends[1][known], weights)
             rows["this model"]["in the 80% interval"] = covered
         for name, predicted in baselines.items():
-            rows[name] = _metrics(coding, truth, predicted[t][known])
+            rows[name] = _metrics(coding, truth, predicted[t][known], weights)
         record: dict[str, Any] = {"n": int(known.sum()), "figures": rows}
         if coding.is_class:
             right = (mean.argmax(axis=1) == truth).astype(float)
@@ -159,31 +166,33 @@ def completeness_summary(inputs: Inputs, extras: Any) -> dict[str, Any] | None:
     which = "validation"
     if extras.held_out and inputs.codes is not None and inputs.n_docs:
         documents = fitted.documents(inputs.counts, None, extras.exposure, extras.covariates)
-        documents = replace(documents, target=inputs.codes)
+        documents = replace(documents, target=inputs.codes, weight=extras.weight)
         tested = held_out_completeness(fitted, documents, inputs.model.n_jobs)
         if tested is not None:
             found, which = tested, "held-out"
     return {**found._asdict(), "documents": which}
 
 
-def _metrics(coding: Coding, truth: np.ndarray, predicted: np.ndarray) -> dict[str, float]:
+def _metrics(
+    coding: Coding, truth: np.ndarray, predicted: np.ndarray, weight: np.ndarray | None
+) -> dict[str, float]:
     """Metrics of one target; `predicted` are numbers, or probabilities documents x classes."""
     if coding.is_class:
         labels = np.arange(predicted.shape[1])
         return {
-            "accuracy": metrics.accuracy(truth, predicted.argmax(axis=1)),
-            "AUC": metrics.auc(truth, predicted, labels=labels, undefined=0.5),
-            "log loss": metrics.log_loss(truth, predicted, labels),
+            "accuracy": metrics.accuracy(truth, predicted.argmax(axis=1), weight),
+            "AUC": metrics.auc(truth, predicted, labels=labels, weight=weight, undefined=0.5),
+            "log loss": metrics.log_loss(truth, predicted, labels, weight),
         }
     out = {
-        "RMSE": metrics.rmse(truth, predicted),
-        "mean absolute error": float(np.mean(np.abs(truth - predicted))),
+        "RMSE": metrics.rmse(truth, predicted, weight),
+        "mean absolute error": float(np.average(np.abs(truth - predicted), weights=weight)),
     }
-    r2 = metrics.r2(truth, predicted)
+    r2 = metrics.r2(truth, predicted, weight)
     if np.isfinite(r2):
         out["R²"] = r2
     if coding.family.kind == "count":
-        out["mean deviance"] = metrics.poisson_deviance(truth, predicted)
+        out["mean deviance"] = metrics.poisson_deviance(truth, predicted, weight)
     return out
 
 
@@ -314,17 +323,15 @@ def read_stability(given: Any, vocabulary: Sequence[str] = ()) -> dict[str, Any]
     for topic in given["topics"]:
         # Top words that return in nearly all halves.
         words = [w["word"] for w in topic["words"] if w["returns"] >= given["often"]]
-        found = {name: topic[name] for name in ("same", "cosine", "low", "high")}
+        found = {name: topic[name] for name in ("same", "cosine", "difference", "spread")}
         topics.append(found | {"returning": words})
     return {
-        "level": given["level"],
         "topics": topics,
         "whole": {
             "pairs of halves": given["resamples"],
             "Nogueira's index": given["nogueira"],
             "Jaccard of disjoint halves": given["disjoint_jaccard"],
             "words kept in 90% of halves": given["stable_words"],
-            "expected false among these, at most": given["false_words"],
             "correlation of predictions of two halves": given["prediction_correlation"],
         },
         "words": _word_stability(given, vocabulary),

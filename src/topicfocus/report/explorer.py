@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import os
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from topicfocus import __version__
+from topicfocus.estimators.arguments import read_weight
 from topicfocus.estimators.effects import topic_effects, word_effects
 from topicfocus.estimators.training import useless_fit_messages
-from topicfocus.persistence import replacing
+from topicfocus.persistence import plain, replacing
 from topicfocus.report.documents import (
     document_examples,
     document_summary,
@@ -66,6 +65,7 @@ class Extras:
     Attributes
     ----------
     exposure, covariates : of the documents, for models that were fitted with them
+    weight : of the documents, in metrics and effects
     held_out : bool
         Whether the documents are not those the model was fitted to.
     baselines : dict of name to predictions for the same documents
@@ -82,6 +82,7 @@ class Extras:
     stability: Any = None
     by: Any = None
     time: Any = None
+    weight: np.ndarray | None = None
 
 
 def summarise(
@@ -93,35 +94,7 @@ def summarise(
     exact: bool = False,
     random_state: int | None = 0,
 ) -> dict[str, Any]:
-    """Summarise a model and documents, JSON-serialisable.
-
-    Parameters
-    ----------
-    inputs : Inputs
-        The model and documents, checked by `read_inputs`.
-    labels : Labels, optional
-    extras : Extras, optional
-    max_documents : int, default=500
-    exact : bool, default=False
-        Keep every digit of topics and remainder.
-    random_state : int, default=0
-        Seed of the sample of documents.
-
-    Returns
-    -------
-    dict
-
-    Examples
-    --------
-    >>> from topicfocus import FocusedTopicRegressor
-    >>> from topicfocus.datasets import make_reviews
-    >>> from topicfocus.report import summarise
-    >>> from topicfocus.report.inputs import read_inputs
-    >>> reviews = make_reviews(300, random_state=0)
-    >>> model = FocusedTopicRegressor(3, random_state=0).fit(reviews.counts, reviews.target)
-    >>> summarise(read_inputs(model, counts=reviews.counts))["model"]
-    'FocusedTopicRegressor'
-    """
+    """The content of a page, JSON-serialisable: `Explorer.summary`."""
     labels, extras = labels or Labels(), extras or Extras()
     model, fitted = inputs.model, inputs.fitted
     found = predict_all(inputs, extras.exposure, extras.covariates)
@@ -133,6 +106,7 @@ def summarise(
     documents = unseen = effects = words = summarised = None
     if inputs.n_docs:
         documents = fitted.documents(inputs.counts, None, extras.exposure, extras.covariates)
+        documents = replace(documents, weight=extras.weight)
         if extras.held_out and inputs.codes is not None:
             documents = unseen = replace(documents, target=inputs.codes)
         some = {"mixes": found.mixes, "n_jobs": model.n_jobs}
@@ -158,7 +132,9 @@ def summarise(
         "documents": document_summary(inputs, found, rows, document_names, relevant)
         | document_examples(inputs, found, rows, extras)
         | {"remainder": remainder_of_documents(inputs, inputs.counts[rows])},
-        "evaluation": evaluate(inputs, found, read_baselines(inputs, extras.baselines)),
+        "evaluation": evaluate(
+            inputs, found, read_baselines(inputs, extras.baselines), extras.weight
+        ),
         "held_out": bool(extras.held_out),
         "warnings": useless_fit_messages(model),
         "fit": fit_summary(inputs, extras.frontier),
@@ -176,21 +152,6 @@ def summarise(
         room = max(room - len(json.dumps(summary["remainder"])), SMALLEST_TEXTS)
         summary["documents"]["texts"] = pack_within([inputs.texts[i] for i in rows], room)
     return summary
-
-
-def plain(value: Any) -> Any:
-    """The same value with Python's own numbers, None for NaN and infinity."""
-    if isinstance(value, Mapping):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(v) for v in value]
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
 
 
 def _key(model: Any, inputs: Inputs) -> str:
@@ -226,6 +187,8 @@ class Explorer:
         Other names.
     exposure, covariates : optional
         Values of the documents, for models that were fitted with them.
+    sample_weight : array of shape (n_docs,), optional
+        Weights of the documents in metrics and predicted differences; curves do not use them.
     held_out : bool, default=False
         Whether the model was not fitted to these documents; shown beside the metrics.
     baselines : dict of str to predictions for the same documents, optional
@@ -279,6 +242,7 @@ class Explorer:
         covariate_names: Any = None,
         exposure: Any = None,
         covariates: Any = None,
+        sample_weight: Any = None,
         held_out: bool = False,
         baselines: Any = None,
         frontier: Any = None,
@@ -292,7 +256,10 @@ class Explorer:
         inputs = read_inputs(model, texts, counts, target, vocabulary)
         called = target_names_of(target_name, target_names, target)
         labels = Labels(title, names, called, class_names, document_names, covariate_names)
-        extras = Extras(exposure, covariates, held_out, baselines, frontier, stability, by, time)
+        weight = read_weight(sample_weight, inputs.n_docs)
+        extras = Extras(
+            exposure, covariates, held_out, baselines, frontier, stability, by, time, weight
+        )
         self.summary = summarise(
             inputs,
             labels,

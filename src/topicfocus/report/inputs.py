@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,11 +17,9 @@ from topicfocus.estimators.fitted import Fitted
 from topicfocus.estimators.supervised import TopicClassifier, TopicRegressor
 from topicfocus.estimators.targets import Coding
 from topicfocus.estimators.words import word_names
-from topicfocus.report.labels import readable
 from topicfocus.text import TokenCounter
+from topicfocus.text.codes import readable
 
-#: Documents whose counts are compared with those of the page's tokeniser.
-_COMPARED = 50
 #: Why the page cannot split text.
 _CODES = "The documents of this model are lists of codes."
 _CUSTOM = "The model was trained with a custom tokenizer, which does not run in the page."
@@ -33,12 +30,15 @@ _PREPROCESSED = "The model was trained with preprocessing steps that do not run 
 class TextReading:
     """How the page turns text into words; without `text`, words are picked from a list.
 
+    `codes`: the documents are lists of codes, which the page calls so.
+
     `note` tells the reader of the page about differences to training, "" if there are none.
     `elisions` is None for scikit-learn's words; with it they are those of `TokenCounter`, of which
     the longest known phrase is counted if `orders` begins with 0.
     """
 
     text: bool
+    codes: bool = False
     lowercase: bool = True
     min_length: int = 2
     orders: tuple[int, int] = (1, 1)
@@ -126,7 +126,7 @@ def read_inputs(
     if texts is not None and len(texts) != matrix.shape[0]:
         raise ValueError(f"there are {len(texts)} texts, but counts has {matrix.shape[0]} rows.")
     names = _vocabulary(vocabulary, estimator, vectoriser, n_words)
-    words = _words(vectoriser, before, texts, matrix, names)
+    words = _words(vectoriser, before, names)
     codes = None
     if target is not None:
         if counts is None:
@@ -156,22 +156,16 @@ def _vocabulary(given: Any, estimator: Any, vectoriser: Any, n_words: int) -> li
     return list(word_names(given, n_words))
 
 
-def _words(
-    vectoriser: Any,
-    before: Any,
-    texts: Sequence[str] | None,
-    counts: sparse.csr_array,
-    vocabulary: list[str],
-) -> TextReading:
+def _words(vectoriser: Any, before: Any, vocabulary: list[str]) -> TextReading:
     """How to read text in the page as training did, if it can."""
     if isinstance(vectoriser, TokenCounter):
         if vectoriser.separator is not None or vectoriser.tokenizer is not None:
             codes = vectoriser.separator is not None
-            return TextReading(False, note=_CODES if codes else _CUSTOM)
+            return TextReading(False, codes, note=_CODES if codes else _CUSTOM)
         rule, terms = vectoriser.token_rule, vectoriser.term_rule
         longest = max(name.count(" ") + 1 for name in vocabulary)
         orders = terms.orders if terms.every else (0, longest if vectoriser.phrases else 1)
-        return TextReading(True, rule.lowercase, 1, orders, elisions=rule.elisions)
+        return TextReading(True, False, rule.lowercase, 1, orders, elisions=rule.elisions)
     if isinstance(vectoriser, CountVectorizer):
         usual = CountVectorizer()
         names = ("analyzer", "token_pattern", "tokenizer", "preprocessor", "strip_accents")
@@ -179,28 +173,12 @@ def _words(
             return TextReading(False, note=_CUSTOM)
         stop = tuple(vectoriser.get_stop_words() or ())
         orders = vectoriser.ngram_range
-        reading = TextReading(True, vectoriser.lowercase, 2, orders, stop, vectoriser.binary)
+        lowercase = vectoriser.lowercase
+        reading = TextReading(True, False, lowercase, 2, orders, stop, vectoriser.binary)
     elif before is not None:
         return TextReading(False, note=_PREPROCESSED)
-    elif texts is None:
-        return TextReading(False)
     else:
-        return _guess(texts, counts, vocabulary)
+        return TextReading(False)
     # Stop words are not in the vocabulary; n-grams are formed after they are removed.
     stop = tuple(sorted(reading.stop_words)) if tuple(reading.orders) != (1, 1) else ()
     return replace(reading, stop_words=stop)
-
-
-def _guess(texts: Sequence[str], counts: sparse.csr_array, vocabulary: list[str]) -> TextReading:
-    """Whether the usual tokeniser reproduces counts that were given with texts."""
-    if len(set(vocabulary)) < len(vocabulary):
-        return TextReading(False, note="Two words of the vocabulary have the same name.")
-    some = list(texts[:_COMPARED])
-    found = CountVectorizer(vocabulary=vocabulary).transform(some)
-    if (sparse.csr_array(found) != counts[: len(some)]).nnz == 0:
-        return TextReading(True)
-    return TextReading(
-        True,
-        note="The model was fitted to counts that this page cannot reproduce exactly: it splits "
-        "text into words of two letters or more, in lower case.",
-    )

@@ -15,9 +15,9 @@ import numpy as np
 
 from topicfocus.report.evaluation import SEARCHED, frontier_axis, read_frontier
 from topicfocus.report.explorer import Explorer
-from topicfocus.report.labels import short_name
 from topicfocus.report.render import unpack, unpack_texts
 from topicfocus.report.words import unpack_logarithms
+from topicfocus.text.codes import short_name
 
 _CLASSES = ("bernoulli", "categorical")
 #: The colours of the page, distinct for colour-blind readers and in print.

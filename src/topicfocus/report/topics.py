@@ -27,8 +27,9 @@ from topicfocus.estimators.words import (
 )
 from topicfocus.report.evaluation import Predictions
 from topicfocus.report.inputs import Inputs
-from topicfocus.report.labels import Labels, listed, short_name
+from topicfocus.report.labels import Labels, listed
 from topicfocus.report.render import pack_rounded
+from topicfocus.text.codes import short_names
 
 _NAME_WORDS = 3
 #: λ of the words that name a topic: readers knew topics best by it (Sievert and Shirley, 2014).
@@ -103,9 +104,10 @@ def _given_names(model: Any, given: Any, n_topics: int) -> dict[int, str]:
 def _default_names(inputs: Inputs) -> list[str]:
     """The words that distinguish each topic from the others."""
     scores = topic_scores(inputs.fitted, naming_order(inputs.fitted), _NAME_RELEVANCE)
-    found = first_words(scores, _NAME_WORDS, inputs.vocabulary, lambda s: s > -np.inf)
+    # Codes of two kinds may have the same name.
+    found = first_words(scores, 2 * _NAME_WORDS, inputs.vocabulary, lambda s: s > -np.inf)
     label = dict(zip(inputs.vocabulary, inputs.labels, strict=True))
-    return [", ".join(short_name(word, label[word]) for word in words) for words in found]
+    return [short_names(words, [label[word] for word in words], _NAME_WORDS) for words in found]
 
 
 def _leads(inputs: Inputs, composition: np.ndarray) -> np.ndarray | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -24,6 +24,7 @@ from topicfocus.selection.resamples import (
     Data,
     Split,
     accepted,
+    count_fold,
     make_folds,
     plain_targets,
     read_data,
@@ -248,17 +249,14 @@ def fit_both(
     split: Split, shared: dict[Any, Any], *, models: list[Any], data: Data, scorer: Any
 ) -> Record:
     """Fit both models to one fold; their scores, and the loss of every test document."""
-    train, test = (data.rows(part) for part in split)
     scores, losses = [], []
     for model in models:
-        fitted = clone(model)
-        parts = split_estimator(fitted)
-        arrays = accepted(parts.model.fit, train.arrays)
-        fitted.fit(train.X, train.y, **parts.named(arrays))
-        X = test.X if parts.front is None else parts.front.transform(test.X)
-        counted = replace(test, X=X)
-        scores.append(validation_score(parts.model, counted, scorer))
-        losses.append(document_losses(parts.model, counted).tolist())
+        parts = split_estimator(clone(model))
+        fold = count_fold(parts.front, data, split)
+        arrays = accepted(parts.model.fit, fold.train.for_fit)
+        parts.model.fit(fold.train.X, fold.train.y, **arrays)
+        scores.append(validation_score(parts.model, fold.test, scorer))
+        losses.append(document_losses(parts.model, fold.test).tolist())
     return {"scores": scores, "losses": losses}
 
 

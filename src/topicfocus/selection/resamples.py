@@ -1,12 +1,16 @@
-"""Documents with targets and further arrays, folds and halves of them, and scores."""
+"""Documents with targets and further arrays, folds and halves of them, and scores.
+
+Splits are those of scikit-learn.
+"""
 
 from __future__ import annotations
 
 import copy
 import inspect
 import numbers
+import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial, update_wrapper
 from typing import Any
 
@@ -63,6 +67,11 @@ class Data:
             return np.ones(self.n_docs, dtype=bool)
         missing = [is_missing(column) for column in target_columns(self.y, self.n_docs)]
         return ~np.all(missing, axis=0)
+
+    @property
+    def for_fit(self) -> dict[str, Any]:
+        """The arrays that fits depend on; the validation part of a fit has whole groups, too."""
+        return {**self.arrays, **({} if self.groups is None else {"groups": self.groups})}
 
     @property
     def for_prediction(self) -> dict[str, Any]:
@@ -125,8 +134,16 @@ class Parts:
         return {f"{prefix}{name}": values for name, values in arrays.items()}
 
 
+def check_topic_model(model: Any, user: str) -> None:
+    """Raise an error for the models of other packages."""
+    if not hasattr(type(model), "components_"):
+        raise TypeError(f"{user} needs a topic model, not {type(model).__name__}.")
+
+
 def split_estimator(estimator: Any) -> Parts:
     """The model, and the steps that count words for it."""
+    if not hasattr(estimator, "fit"):
+        raise TypeError(f"an estimator is needed, not {type(estimator).__name__}.")
     if not isinstance(estimator, Pipeline):
         return Parts(None, estimator)
     name, model = estimator.steps[-1]
@@ -145,18 +162,18 @@ def with_setting(estimator: Any, setting: Mapping[str, Any]) -> Any:
     return new
 
 
-def give_seed(model: Any, seed: int | None) -> Any:
-    """Set the `random_state` of a model that has none: all fits use the same validation part."""
-    if model.get_params(deep=False).get("random_state", 0) is None:
-        model.set_params(random_state=seed)
-    return model
-
-
 def ready_to_fit(estimator: Any, seed: int | None, n_processes: int) -> Any:
-    """A clone with a seed; it uses one thread where several processes share the cores."""
+    """A clone to be fitted in one of so many processes.
+
+    A model without a `random_state` gets the seed: all fits use the same validation part. It uses
+    one thread where several processes share the cores.
+    """
     new = clone(estimator)
-    model = give_seed(split_estimator(new).model, seed)
-    if n_processes > 1 and "n_jobs" in model.get_params(deep=False):
+    model = split_estimator(new).model
+    params = model.get_params(deep=False)
+    if params.get("random_state", 0) is None:
+        model.set_params(random_state=seed)
+    if n_processes > 1 and "n_jobs" in params:
         model.set_params(n_jobs=1)
     return new
 
@@ -231,36 +248,53 @@ def _check_classes(y: np.ndarray, n_folds: int) -> None:
         )
 
 
-def halves(data: Data, classes: bool, rng: np.random.Generator) -> Split:
-    """Two disjoint halves of the documents, of whole groups, stratified by class."""
-    if data.groups is not None:
-        groups = np.asarray(data.groups)
-        shuffled = rng.permutation(np.unique(groups))
-        mine = np.isin(groups, shuffled[: len(shuffled) // 2])
-        return np.flatnonzero(mine), np.flatnonzero(~mine)
+def halves(data: Data, classes: bool, random_state: Any) -> Split:
+    """Two disjoint halves of the documents, of whole groups, else stratified by class."""
     known = data.known()
-    strata = [np.flatnonzero(~known), np.flatnonzero(known)]
+    strata = known.astype(int)
     y = None if data.y is None else np.asarray(data.y)
     if classes and y is not None and y.ndim == 1:
-        labels = np.array([str(value) for value in y[known].tolist()])
-        strata = [strata[0], *(strata[1][labels == label] for label in np.unique(labels))]
-    first: list[np.ndarray] = []
-    odd = 0
-    for stratum in strata:
-        # The halves get the extra document of odd strata in turn, so that their sizes agree.
-        size = (len(stratum) + odd % 2) // 2
-        odd += len(stratum) % 2
-        first.append(rng.permutation(stratum)[:size])
-    mine = np.sort(np.concatenate(first))
-    return mine, np.setdiff1d(np.arange(data.n_docs), mine)
+        labels = [str(value) for value in y[known].tolist()]
+        strata[known] = 1 + np.unique(labels, return_inverse=True)[1]
+    kind = StratifiedKFold if data.groups is None else GroupKFold
+    splitter = kind(2, shuffle=True, random_state=random_state)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a class with one document
+        return next(splitter.split(strata, strata, data.groups))
+
+
+@dataclass(frozen=True)
+class CountedFold:
+    """Counts of the training and test documents of a fold, and the names of their columns."""
+
+    train: Data
+    test: Data
+    words: np.ndarray | None
+
+
+def count_fold(front: Any, data: Data, split: Split) -> CountedFold:
+    """A fold with the vocabulary of its training documents."""
+    train, test = (data.rows(part) for part in split)
+    if front is not None:
+        front = clone(front)
+        train = replace(train, X=front.fit_transform(train.X, train.y))
+        test = replace(test, X=front.transform(test.X))
+    return CountedFold(train, test, column_names(front, data.X))
 
 
 # ---- scores --------------------------------------------------------------------------------------
 
 
+def own_score(model: Any, X: Any, y: Any) -> float:
+    """The scorer that a model brings itself."""
+    return float(model.score(X, y))
+
+
 def read_scoring(scoring: Any) -> Any:
-    """A scorer, or None for the score of the model itself."""
-    if scoring is None or callable(scoring):
+    """A scorer, by default the score of the model itself."""
+    if scoring is None:
+        return own_score
+    if callable(scoring):
         return scoring
     if not isinstance(scoring, str):
         raise TypeError(
@@ -274,12 +308,10 @@ def validation_score(model: Any, data: Data, scorer: Any) -> float:
     """The score on the documents whose targets are known; higher is better."""
     data = data.rows(np.flatnonzero(data.known()))
     y = None if data.y is None else plain_targets(data.y)
-    if scorer is None:
-        return float(model.score(data.X, y, **accepted(model.score, data.arrays)))
     weights = {}
     if "sample_weight" in data.arrays and hasattr(scorer, "_score_func"):
         weights = {"sample_weight": data.arrays["sample_weight"]}
-    return float(scorer(_bind(model, data.for_prediction), data.X, y, **weights))
+    return float(scorer(_bind(model, data.arrays), data.X, y, **weights))
 
 
 def accepted(function: Any, arrays: Any) -> dict[str, Any]:
@@ -289,11 +321,11 @@ def accepted(function: Any, arrays: Any) -> dict[str, Any]:
 
 
 def _bind(model: Any, arrays: Mapping[str, Any]) -> Any:
-    """A copy of a model whose predictions use these covariates and exposures."""
+    """A copy of a model whose predictions and own score use these arrays."""
     if not arrays:
         return model
     bound = copy.copy(model)
-    for name in ("predict", "predict_proba", "decision_function"):
+    for name in ("predict", "predict_proba", "decision_function", "score"):
         method = getattr(model, name, None)
         if method is not None:
             call = partial(method, **accepted(method, arrays))

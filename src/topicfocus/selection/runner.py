@@ -39,9 +39,8 @@ def n_processes(data: Data, n_fits: int, n_jobs: int | None) -> int:
     With one process, each fit runs on as many threads as the model asks for.
     """
     most = min(n_threads(n_jobs), n_fits)
-    if isinstance(data.X, ChunkedCounts) or n_fits * _size(data.X) < WORTH_PROCESSES:
-        return 1
-    return most
+    small = isinstance(data.X, ChunkedCounts) or n_fits * _size(data.X) < WORTH_PROCESSES
+    return 1 if small else most
 
 
 def _size(X: Any) -> float:
@@ -74,10 +73,8 @@ def run_fits(
     mark = ""
     if checkpoint is not None:
         memory = joblib.Memory(checkpoint, verbose=0)
-        call, mark = (
-            memory.cache(_fit_one, ignore=["fit", "item", "shared"]),
-            fingerprint(identity),
-        )
+        call = memory.cache(_fit_one, ignore=["fit", "item", "shared"])
+        mark = fingerprint(identity)
     # Copy on write: compiled code distinguishes arrays that are read-only.
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", mmap_mode="c")
     run = delayed(_run_group)
@@ -105,10 +102,9 @@ def _run_group(
     for name, item in group:
         try:
             records[name] = {"error": None, **call(fit, mark, name, item, shared)}
-        except OSError:  # a full disk or a lost cluster: other fits would fail as well
-            raise
         except Exception as error:
-            if raise_errors:
+            # A full disk or a lost cluster: other fits would fail as well.
+            if raise_errors or isinstance(error, OSError):
                 raise
             message = " ".join(str(error).split())
             records[name] = {"error": f"{type(error).__name__}: {message}"}
@@ -128,22 +124,15 @@ def fingerprint(identity: Iterable[Any]) -> str:
 def _hashable(value: Any) -> Any:
     """Counts by their rows, estimators by their parameters, functions by their names."""
     if isinstance(value, Data):
-        return [_hashable(part) for part in (value.X, value.y, value.groups, value.arrays)]
-    if sparse.issparse(value) or isinstance(value, ChunkedCounts):
-        rows = sparse.csr_array(value) if sparse.issparse(value) else value
-        return [tuple(rows.shape), rows.indptr.astype(np.int64), *row_hashes(rows)]
-    if isinstance(value, dict):
-        return {str(key): _hashable(item) for key, item in value.items()}
+        return [_hashable(part) for part in (value.X, value.y, value.groups, dict(value.arrays))]
+    if isinstance(value, ChunkedCounts):
+        return [tuple(value.shape), value.indptr.astype(np.int64), *row_hashes(value)]
     if isinstance(value, (list, tuple)):
         return [_hashable(item) for item in value]
     if hasattr(value, "get_params") and not isinstance(value, type):
         params = value.get_params(deep=False)
-        return [
-            type(value).__name__,
-            {k: _hashable(v) for k, v in params.items() if k not in _FREE},
-        ]
+        used = {name: _hashable(v) for name, v in params.items() if name not in _FREE}
+        return [type(value).__name__, used]
     if hasattr(value, "__qualname__"):
         return f"{value.__module__}.{value.__qualname__}"
-    if hasattr(value, "to_numpy"):
-        return [list(getattr(value, "columns", ())), value.to_numpy()]
     return value

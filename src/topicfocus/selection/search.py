@@ -9,20 +9,23 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
+from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.model_selection import ParameterGrid
+from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from topicfocus.counts import take_rows
 from topicfocus.estimators.arguments import check_choice, check_flag
+from topicfocus.estimators.effects import observed_response
 from topicfocus.estimators.focused_training import screening_key
 from topicfocus.estimators.training import FitOptions, fit_with
 from topicfocus.focused import SharedStages
@@ -30,10 +33,12 @@ from topicfocus.kernels.threads import n_threads
 from topicfocus.metrics import coherence, target_agreement, topic_diversity
 from topicfocus.selection.replication import TOP, kept_words, shown_topics
 from topicfocus.selection.resamples import (
+    CountedFold,
     Data,
     Split,
-    column_names,
-    give_seed,
+    accepted,
+    check_topic_model,
+    count_fold,
     make_folds,
     read_data,
     read_scoring,
@@ -43,9 +48,12 @@ from topicfocus.selection.resamples import (
     with_setting,
 )
 from topicfocus.selection.runner import Record, fingerprint, n_processes, run_fits
-from topicfocus.selection.stability_measures import masks, mean_jaccard, nogueira_index
+from topicfocus.selection.stability_measures import mean_jaccard, nogueira_index
 
-METRICS = ("npmi", "smoothed_pmi", "target_agreement", "diversity", "words", "inclusion")
+METRICS = (
+    *("npmi", "smoothed_pmi", "target_agreement", "diversity", "words", "inclusion"),
+    "completeness",
+)
 RULES = ("one-standard-error", "best")
 
 # ---- fits ----------------------------------------------------------------------------------------
@@ -76,52 +84,27 @@ def fit_setting(
     parts = split_estimator(estimator)
     model, counting = clone(parts.model), fingerprint([parts.front])
     if counting not in shared:
-        shared[counting] = count_fold(parts.front, data, *split)
+        shared[counting] = count_fold(parts.front, data, split)
     fold: CountedFold = shared[counting]
     stages = shared.setdefault((counting, screening_key(model)), SharedStages())
     options = FitOptions(low_fidelity=low_fidelity, shared=stages)
     began = time.perf_counter()
-    fit_with(model, options, fold.train.X, fold.train.y, **fold.train.arrays)
+    fit_with(model, options, fold.train.X, fold.train.y, **fold.train.for_fit)
     fitted = time.perf_counter()
     score = validation_score(model, fold.test, scorer)
     scored = time.perf_counter()
-    columns = np.flatnonzero(kept_words(model)) if hasattr(model, "fitted_") else np.zeros(0, int)
+    columns = np.flatnonzero(kept_words(model))
     return {
         "score": score,
         "seconds": fitted - began,
         "score_seconds": scored - fitted,
-        "n_topics": float(getattr(model, "n_topics", math.nan)),
+        "n_topics": float(model.n_topics),
         "inclusion_prior": float(getattr(model, "inclusion_prior_", math.nan)),
         # By name if every fold has a vocabulary of its own.
         "kept": (columns if fold.words is None else fold.words[columns]).tolist(),
-        "vocabulary": int(getattr(model, "n_features_in_", 0)),
+        "vocabulary": model.n_features_in_,
         **topic_metrics(model, fold),
     }
-
-
-@dataclass(frozen=True)
-class CountedFold:
-    """Counts of the training and test documents of a fold, and the names of their columns."""
-
-    train: Data
-    test: Data
-    words: np.ndarray | None
-
-
-def count_fold(front: Any, data: Data, train: np.ndarray, test: np.ndarray) -> CountedFold:
-    """A fold with the vocabulary of its training documents."""
-    mine, theirs = data.rows(train), data.rows(test)
-    if front is None:
-        return CountedFold(mine, theirs, column_names(None, data.X))
-    front = clone(front)
-    counts = _as_csr(front.fit_transform(mine.X, mine.y))
-    others = _as_csr(front.transform(theirs.X))
-    names = column_names(front, counts)
-    return CountedFold(replace(mine, X=counts), replace(theirs, X=others), names)
-
-
-def _as_csr(counts: Any) -> Any:
-    return sparse.csr_array(counts) if sparse.issparse(counts) else counts
 
 
 # ---- one model -----------------------------------------------------------------------------------
@@ -130,21 +113,20 @@ def _as_csr(counts: Any) -> Any:
 def topic_metrics(model: Any, fold: CountedFold) -> dict[str, float]:
     """Coherence and diversity on training documents, target agreement on test documents.
 
-    NaN where a metric is not defined, and for models that are no topic models.
+    NaN where a metric is not defined.
     """
-    fitted = getattr(model, "fitted_", None)
-    if fitted is None:
-        return dict.fromkeys(METRICS, math.nan)
     topics, counts, kept = shown_topics(model), fold.train.X, kept_words(model)
-    tokens = fitted.corpus(counts).word_counts
+    tokens = model.fitted_.corpus(counts).word_counts
+    found = getattr(model, "completeness_", None)
     return {
         # Topics of one word have no pairs of words.
-        "npmi": _or_nan(lambda: float(coherence(topics, counts, "npmi", TOP))),
-        "smoothed_pmi": _or_nan(lambda: float(coherence(topics, counts, "smoothed_pmi", TOP))),
-        "target_agreement": _or_nan(lambda: _agreement(fitted, topics, fold.test)),
+        "npmi": _or_nan(lambda: coherence(topics, counts, "npmi", TOP)),
+        "smoothed_pmi": _or_nan(lambda: coherence(topics, counts, "smoothed_pmi", TOP)),
+        "target_agreement": _or_nan(lambda: _agreement(model.fitted_, topics, fold.test)),
         "diversity": _or_nan(lambda: topic_diversity(topics, TOP)),
         "words": float(kept.sum()),
         "inclusion": float(tokens[kept].sum() / max(tokens.sum(), 1.0)),
+        "completeness": math.nan if found is None else found.share,
     }
 
 
@@ -152,21 +134,18 @@ def _agreement(fitted: Any, topics: np.ndarray, test: Data) -> float:
     """`target_agreement`, the mean over linear predictors (of classes and of several targets)."""
     if fitted.targets is None or test.y is None:
         return math.nan
-    codes = fitted.targets.encode(test.y, n_docs=test.n_docs)
-    coef = np.atleast_2d(fitted.coef)
-    found = []
+    documents = fitted.documents(test.X, test.y, **test.for_prediction)
+    coef, found = np.atleast_2d(fitted.coef), []
     for t, part in enumerate(fitted.parts):
-        known = np.flatnonzero(np.isfinite(codes[:, t]))
-        counts = test.rows(known).X
-        rows = range(part.where.start, part.where.stop)
-        for label, row in enumerate(rows):
-            target = codes[known, t] if len(rows) == 1 else codes[known, t] == label
-            target = np.asarray(target, dtype=float)
-            found.append(target_agreement(topics, coef[row], counts, target))
+        known = np.flatnonzero(np.isfinite(documents.target[:, t]))
+        counts = take_rows(documents.corpus.counts, known)
+        columns = observed_response(part, documents, t)[0][known].T
+        for row, column in zip(coef[part.where], columns, strict=True):
+            found.append(target_agreement(topics, row, counts, column))
     return float(np.mean(found))
 
 
-def _or_nan(metric: Callable[[], float]) -> float:
+def _or_nan(metric: Callable[[], Any]) -> float:
     try:
         return float(metric())
     except ValueError:
@@ -195,12 +174,11 @@ def frontier_row(setting: Mapping[str, Any], records: Sequence[Record]) -> Recor
     row["jaccard"] = row["nogueira"] = math.nan
     sets = [r["kept"] for r in records]
     if not errors and any(sets):
-        chosen = masks(sets)
+        chosen = MultiLabelBinarizer().fit_transform(sets)
         row["jaccard"] = mean_jaccard(chosen)
         # Words that no fold keeps are part of the vocabulary, too.
         missing = max(max(int(r["vocabulary"]) for r in records) - chosen.shape[1], 0)
-        everything = np.pad(chosen, ((0, 0), (0, missing)))
-        row["nogueira"] = float(nogueira_index(everything).value)
+        row["nogueira"] = nogueira_index(np.pad(chosen, ((0, 0), (0, missing))))
     row["seconds"] = mean("seconds")
     row["error"] = errors[0] if errors else None
     return row
@@ -219,20 +197,18 @@ def cv_results(
         results[f"mean_{theirs}"] = table(ours).mean(axis=1)
         results[f"std_{theirs}"] = table(ours).std(axis=1)
     for name in sorted({name for setting in settings for name in setting}):
-        values = np.empty(len(settings), dtype=object)
-        values[:] = [setting.get(name) for setting in settings]
-        mask = [name not in setting for setting in settings]
-        results[f"param_{name}"] = np.ma.MaskedArray(values, mask=mask)
+        values = results[f"param_{name}"] = np.ma.masked_all(len(settings), dtype=object)
+        for i, setting in enumerate(settings):
+            if name in setting:
+                values[i] = setting[name]
     results["params"] = settings
     scores = table("score")
-    for fold, column in enumerate(scores.T):
-        results[f"split{fold}_test_score"] = column
+    results |= {f"split{fold}_test_score": column for fold, column in enumerate(scores.T)}
     means = results["mean_test_score"] = scores.mean(axis=1)
     results["std_test_score"] = scores.std(axis=1)
     results["se_test_score"] = np.array([row["score_se"] for row in rows])
-    ordered = np.where(np.isnan(means), -np.inf, means)
-    ranks = [1 + int(np.sum(ordered > mean)) for mean in ordered]
-    results["rank_test_score"] = np.array(ranks, dtype=np.int32)
+    worst_last = np.where(np.isnan(means), np.inf, -means)
+    results["rank_test_score"] = rankdata(worst_last, method="min").astype(np.int32)
     results["error"] = [row["error"] for row in rows]
     return results
 
@@ -336,7 +312,8 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
     frontier_ : DataFrame
         One row per setting: its parameters, `score` and `score_se` (standard error over folds);
         means over folds of `npmi`, `smoothed_pmi`, `target_agreement` and `diversity` of the ten
-        top words (docs/reading.md), of the number of `words` kept and their `inclusion`;
+        top words (docs/reading.md), of the number of `words` kept and their `inclusion`, and of
+        `completeness` (NaN without ``remainder=True``, which only ``exact=True`` fits);
         `jaccard` and `nogueira`, the overlap of the words kept in different folds (training parts
         of k folds have (k-2)/(k-1) of their documents in common: see `stability` for what another
         sample would keep); `seconds` of a fit; `error`; and whether the setting is the `best` one
@@ -348,7 +325,7 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
     best_score_ : float
     best_estimator_ : estimator fitted to all documents, if `refit`
     n_splits_ : int
-    scorer_ : callable or None
+    scorer_ : callable
 
     See Also
     --------
@@ -404,9 +381,7 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         sample_weight: Any = None,
         *,
         groups: Any = None,
-        covariates: Any = None,
-        exposure: Any = None,
-        **named: Any,
+        **arrays: Any,
     ) -> TopicSearchCV:
         """Fit every setting to every fold, choose one, and fit it to all documents.
 
@@ -417,10 +392,10 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
             Documents without a target are in all training parts and in no test part.
         groups : array (documents,), optional
             Documents of one group (a patient, an author) are never on both sides of a fold.
-        sample_weight, covariates, exposure : optional
-            As for the model's `fit`; scores use them as well.
-        **named
-            The same under a pipeline's names, such as ``focusedtopicregressor__covariates``.
+        sample_weight : array (documents,), optional
+        **arrays
+            covariates, exposure, as for the model's `fit`; scores use them as well. Names may be
+            those of a pipeline, such as ``focusedtopicregressor__covariates``.
 
         Returns
         -------
@@ -446,6 +421,8 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         check_flag("exact", self.exact)
         check_flag("refit", self.refit)
         n_threads(self.n_jobs)
+        parts = split_estimator(self.estimator)
+        check_topic_model(parts.model, "TopicSearchCV")
         if y is None and get_tags(self.estimator).target_tags.required:
             raise ValueError("requires y to be passed, but the target y is None.")
         self.scorer_ = read_scoring(self.scoring)
@@ -453,18 +430,15 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         if not settings:
             raise ValueError("param_grid has no setting: give at least one value per parameter.")
         estimators = [with_setting(self.estimator, setting) for setting in settings]
-        parts = split_estimator(self.estimator)
-        given = {"sample_weight": sample_weight, "covariates": covariates, "exposure": exposure}
-        data = read_data(X, y, groups, {**given, **named}, parts.name)
+        data = read_data(X, y, groups, {"sample_weight": sample_weight, **arrays}, parts.name)
         splits = make_folds(data, self.cv, is_classifier(parts.model), self.random_state)
         records = self._fit_all(data, splits, estimators)
         self._summarise(settings, records, len(splits))
         if self.refit:
-            best = estimators[self.best_index_]
-            last = split_estimator(best)
-            give_seed(last.model, self.random_state)
+            best = ready_to_fit(estimators[self.best_index_], self.random_state, n_processes=1)
             targets = () if data.y is None else (data.y,)
-            self.best_estimator_ = best.fit(data.X, *targets, **last.named(data.arrays))
+            arrays = parts.named(accepted(parts.model.fit, data.for_fit))
+            self.best_estimator_ = best.fit(data.X, *targets, **arrays)
         return self
 
     def _fit_all(
@@ -476,8 +450,8 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
         # Two groups per process balance the load; every group computes shared stages itself.
         n_parts = math.ceil(2 * jobs / len(splits)) if jobs > 1 else 1
         groups = [
-            [(f"setting-{i}-fold-{f}", (ready[i], split)) for i in part]
-            for part in np.array_split(_by_topics(ready), n_parts)
+            [(f"setting-{i}-fold-{f}", (ready[i], split)) for i in range(part, len(ready), n_parts)]
+            for part in range(n_parts)
             for f, split in enumerate(splits)
         ]
         found = run_fits(
@@ -735,10 +709,3 @@ class TopicSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         return get_tags(self.estimator)
-
-
-def _by_topics(estimators: list[Any]) -> np.ndarray:
-    """Indices of the estimators, most topics first: the longest fits begin first."""
-    values = [split_estimator(e).model.get_params(deep=False).get("n_topics") for e in estimators]
-    topics = [float(v) if isinstance(v, (int, float)) else 0.0 for v in values]
-    return np.argsort(-np.array(topics), kind="stable")

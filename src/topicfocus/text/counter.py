@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.exceptions import NotFittedError
@@ -26,8 +26,6 @@ from topicfocus.counts import (
 )
 from topicfocus.text.sequences import (
     Split,
-    Texts,
-    TextsElsewhere,
     TokenizedTexts,
     known_sequences,
     learn,
@@ -90,16 +88,12 @@ class TokenCounter(TransformerMixin, BaseEstimator):
     tokenizer : callable, optional
         A function of yours from a text (in lower case with ``lowercase``) to a list of tokens.
         ``min_length`` does not apply. Model files hold its name only (docs/text.md).
-    encoding, decode_error : str, default="utf-8" and "strict"
-        How documents that are bytes are decoded.
     remainder : bool, default=False
         Also count all words and pairs of words, function words included (in two documents at
         least, or three of more than 20,000; the 50,000 most frequent ones), for
         estimators with ``remainder=True``. Counts have them as a second matrix, ``.remainder``,
         unless they go to a folder or a cluster. Without effect for codes and for tokens of a
         function of yours, whose columns are all there is.
-    dtype : dtype, default=numpy.float64
-        Of the counts; models of this package use float64 as it is.
     n_jobs : int, optional
         Threads; None is all cores. The result does not depend on it.
 
@@ -144,9 +138,6 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         separator: str | None = None,
         tokenizer: Callable[[str], Sequence[str]] | None = None,
         remainder: bool = False,
-        encoding: str = "utf-8",
-        decode_error: str = "strict",
-        dtype: DTypeLike = np.float64,
         n_jobs: int | None = None,
     ) -> None:
         self.lowercase = lowercase
@@ -161,9 +152,6 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         self.separator = separator
         self.tokenizer = tokenizer
         self.remainder = remainder
-        self.encoding = encoding
-        self.decode_error = decode_error
-        self.dtype = dtype
         self.n_jobs = n_jobs
 
     def fit(self, X: Any, y: Any = None) -> TokenCounter:
@@ -206,7 +194,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : iterable
-            Strings or bytes: a list, an array, a series, an Arrow column, a generator; or an
+            Strings: a list, an array, a series, an Arrow column, a generator; or an
             iterator of blocks of these, or what `read_table` returns. A dask bag, or a column of a
             dask dataframe, is counted by the workers of the current client.
         y : array-like of shape (n_documents,) or (n_documents, n_targets), optional
@@ -370,7 +358,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
             from topicfocus.distributed import tokenize_texts
 
             return tokenize_texts(self, X)
-        texts = learn(self._chunks(X), self._split(), self._threads(), folder)
+        texts = learn(text_chunks(X), self._split(), self._threads(), folder)
         if not empty:
             self._check_any(texts)
         return texts
@@ -429,9 +417,9 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         return bool(self.remainder) and self.separator is None and self.tokenizer is None
 
     def _check_any(self, texts: TokenizedTexts) -> None:
-        roles = self.term_rule.roles
-        ids = np.arange(len(texts.frequency))
-        if not len(ids) or (roles is not None and not any(map(roles.begins, texts.names(ids)))):
+        roles, n = self.term_rule.roles, len(texts.frequency)
+        some = (np.arange(i, min(i + 1000, n)) for i in range(0, n, 1000))
+        if not any(roles is None or roles.of(texts.names(ids)).begins.any() for ids in some):
             raise ValueError(
                 f"empty vocabulary; the {texts.n_docs} documents hold no "
                 f"{'codes' if self.separator is not None else 'words'}, or only stop words"
@@ -461,7 +449,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         array([[1., 0.],
                [0., 1.]])
         """
-        if isinstance(texts, TextsElsewhere):
+        if hasattr(texts, "count"):  # by the workers that hold them
             return texts.count(self)
         matcher, words = self._matcher()
         found = self._counts(texts.each(matcher, texts.places_of(words)), folder)
@@ -484,7 +472,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
         if folder is None and hasattr(self, "remainder_vocabulary_"):
             return self.count(self.tokenize(X, empty=True))
         matcher, words = self._matcher()
-        found = known_sequences(self._chunks(X), self._split(), words, self._threads())
+        found = known_sequences(text_chunks(X), self._split(), words, self._threads())
         return self._counts(map(matcher, found), folder)
 
     def _counts(self, parts: Iterator[Rows], folder: Any) -> sparse.csr_array:
@@ -496,7 +484,7 @@ class TokenCounter(TransformerMixin, BaseEstimator):
                 writer.finish(names)
             return open_counts(folder)[0]
         matrix = joined_rows(list(parts)).matrix(len(names))
-        return NamedCounts.of(matrix.astype(self.dtype, copy=False), names)
+        return NamedCounts.of(matrix, names)
 
     def _matcher(self) -> tuple[Matcher, list[str]]:
         names, rule = self._terms(), self.term_rule
@@ -530,9 +518,6 @@ class TokenCounter(TransformerMixin, BaseEstimator):
 
     def _terms(self) -> list[str]:
         return sorted(self.vocabulary_, key=self.vocabulary_.__getitem__)
-
-    def _chunks(self, X: Any) -> Iterator[Texts]:
-        return text_chunks(X, encoding=self.encoding, decode_error=self.decode_error)
 
     def _threads(self) -> int | None:
         """Functions of Python run on one thread: they may not expect several."""

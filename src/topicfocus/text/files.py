@@ -48,15 +48,15 @@ def open_bytes(path: str) -> Any:
     return open(path, "rb") if opener is None else io.BufferedReader(opener(path))
 
 
-def open_text(path: str, encoding: str) -> io.TextIOWrapper:
-    """A file as a stream of text with ``\\n`` as the only line end.
+def open_text(path: str, encoding: str, newline: str | None = None) -> io.TextIOWrapper:
+    """A file as a stream of text; `newline` as of `open`, by default ``\\n`` is the only line end.
 
     Bytes that are not in the encoding become lone surrogates, so that their row can be reported.
     """
     stream = open_bytes(path)
     if _is_utf8(encoding) and stream.peek(3)[:3] == codecs.BOM_UTF8:
         stream.read(3)  # decoding as utf-8-sig is slow
-    return io.TextIOWrapper(stream, encoding, "surrogateescape")
+    return io.TextIOWrapper(stream, encoding, "surrogateescape", newline)
 
 
 def read_head(path: str) -> bytes:

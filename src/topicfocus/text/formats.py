@@ -4,9 +4,10 @@ For each format one function checks the columns and returns a function that read
 the first row below the header, and blank rows count: in a CSV file without line breaks inside
 quotes, row N is line N + 1.
 
-CSV is read by the standard library: pandas pads short rows, and finding these costs more than
-pandas gains. JSON, too: ``pandas.read_json`` turns 5 into 5.0 beside a missing value, and its
-errors have no row.
+Rows of CSV are read by pandas as long as they are complete, and from the first one that may not be
+by the standard library, which is slower but knows the row of a mistake. JSON is read by the
+standard library: ``pandas.read_json`` turns 5 into 5.0 beside a missing value, and its errors have
+no row.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+from pandas.api.types import is_string_dtype
+from pandas.errors import EmptyDataError, ParserError, ParserWarning
 
 from topicfocus.text import files
 from topicfocus.text.errors import MissingColumn, ReadError, nearest
@@ -42,8 +46,8 @@ _LONGEST_FIELD = 2**31 - 1
 #: Characters of text after which a batch of rows is complete. Larger batches do not fit into a
 #: core's cache and take longer.
 BATCH_CHARACTERS = 1 << 18
-#: Rows that are converted at a time.
-_FEW_ROWS = 100
+#: Rows that are converted at a time, and at most by pandas.
+_FEW_ROWS, _MOST_ROWS = 100, 5000
 _TEXT_FILES = (".txt", ".text")
 
 
@@ -91,7 +95,7 @@ class BadRows:
 #: Tuples of a row number and the values of the requested columns.
 Rows = Iterator[tuple[Any, ...]]
 #: The numbers of some rows, and a sequence of values for each of the requested columns.
-Batch = tuple[Sequence[int], Sequence[Sequence[Any]]]
+Batch = tuple[Any, Sequence[Any]]
 Reader = Callable[[BadRows], Iterator[Batch]]
 
 
@@ -206,19 +210,72 @@ def _csv_batches(
     place: str, path: str, request: Request, delimiter: str, header: list[str], bad: BadRows
 ) -> Iterator[Batch]:
     n, places = len(header), [header.index(name) for name in request.names]
-    with files.open_text(place, request.encoding) as stream:
+    first = 1
+    for columns in _complete_rows(place, request, delimiter, n, places):
+        if columns is None:  # the reader of Python decides from here on
+            break
+        rows = np.arange(first, first + len(columns[0]))
+        first += len(rows)
+        yield rows, columns
+    else:
+        return
+    with files.open_text(place, request.encoding, newline="") as stream:
         reader = _csv_reader(stream, delimiter)
         _header(reader)
-        first = 1
-        for found in _batches(reader, places[0], request.block_rows):
-            rows: Sequence[int] = range(first, first + len(found))
+        for found in _batches(islice(reader, first - 1, None), places[0], request.block_rows):
+            good = [
+                (row, fields)
+                for row, fields in enumerate(found, start=first)
+                if _is_usable(fields, row, n, path, bad)
+            ]
             first += len(found)
-            if n == 1 or {*map(len, found)} != {n} or found[-1][-1].endswith(_END):
-                good = [row for row in rows if _is_usable(found[row - rows[0]], row, n, path, bad)]
-                rows, found = good, [found[row - rows[0]] for row in good]
-            if found:
-                columns = list(zip(*found, strict=True))
-                yield rows, [columns[i] for i in places]
+            if good:
+                columns = list(zip(*(fields for _, fields in good), strict=True))
+                yield [row for row, _ in good], [columns[i] for i in places]
+
+
+def _complete_rows(
+    place: str, request: Request, delimiter: str, n: int, places: list[int]
+) -> Iterator[list[Any] | None]:
+    """The requested columns of some rows at a time, by pandas; None before a row that may be bad.
+
+    pandas fills a short or blank row up with empty strings, so any in the last column is suspect.
+    """
+    text, *others = places
+    with files.open_text(place, request.encoding, newline="") as stream:
+        _header(_csv_reader(stream, delimiter))
+        try:
+            reader = pd.read_csv(
+                stream,
+                delimiter=delimiter,
+                header=None,
+                names=range(n),
+                index_col=False,
+                dtype=dict.fromkeys(others, object),
+                na_filter=False,
+                skip_blank_lines=False,
+                low_memory=False,
+                iterator=True,
+            )
+            size = _FEW_ROWS
+            while True:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error", ParserWarning)  # a long row
+                    rows = reader.get_chunk(min(size, request.block_rows))
+                if (rows[n - 1] == "").any() or not is_string_dtype(rows[text]):
+                    break
+                yield [rows[text].array, *(rows[i].tolist() for i in others)]
+                size = _rows_of_batch(len(rows), rows[text].str.len().sum())
+        except StopIteration:
+            return
+        except (ParserError, EmptyDataError, ParserWarning, UnicodeError):
+            pass
+    yield None
+
+
+def _rows_of_batch(rows: int, characters: int) -> int:
+    """How many rows have the characters of a batch, if they are like these."""
+    return max(1, min(4 * BATCH_CHARACTERS * rows // max(characters, 1), _MOST_ROWS))
 
 
 def _is_usable(fields: list[str], row: int, n: int, path: str, bad: BadRows) -> bool:
@@ -369,14 +426,14 @@ def as_label(value: Any) -> str:
 
 def open_frame(frame: pd.DataFrame, path: str, request: Request) -> Reader:
     check_columns(request, list(map(str, frame.columns)), path)
-    return partial(_by_columns, request, partial(_frame_rows, frame, request))
+    return partial(_frame_columns, frame, request)
 
 
-def _frame_rows(frame: pd.DataFrame, request: Request, bad: BadRows) -> Rows:
+def _frame_columns(frame: pd.DataFrame, request: Request, bad: BadRows) -> Iterator[Batch]:
     places = {str(name): i for i, name in enumerate(frame.columns)}
     columns = [frame.iloc[:, places[name]].astype(object) for name in request.names]
     values = [column.where(column.notna(), None).tolist() for column in columns]
-    yield from zip(range(1, len(frame) + 1), *values, strict=True)
+    yield np.arange(1, len(frame) + 1), values
 
 
 # ---- Parquet -------------------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from scipy.stats import norm
 from topicfocus.kernels import grams as kernels
 from topicfocus.kernels.grams import Frequencies, Grams, make_grams
 from topicfocus.kernels.tokens import Sequences
+from topicfocus.text.stop_words import Roles
 
 #: ``each(function)``: its value for each part and the number of its first document, in order.
 Pass = Callable[[Callable[[Sequences, int], Any]], Iterable[Any]]
@@ -62,18 +63,6 @@ _LOW_32 = (1 << 32) - 1
 
 
 @dataclass(frozen=True)
-class Roles:
-    """Roles of words (`stop_words.WordRoles`), one entry per word id."""
-
-    alone: NDArray[np.bool_]
-    edges: NDArray[np.bool_]
-    begins: NDArray[np.bool_]
-    ends: NDArray[np.bool_]
-    negates: NDArray[np.bool_]
-    quantifies: NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
 class Candidates:
     """Frequent n-grams: their table, numbers of words, document frequencies and frequencies."""
 
@@ -95,6 +84,15 @@ class Candidates:
             else:
                 out[here, : order - 1] = out[parents[here] - n_words, : order - 1]
         return out
+
+    def inner(self, words: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The first two and the last two words of each n-gram of three, as n-grams; -1 if none."""
+        keys, long = self.grams.keys, self.order == 3
+        left = np.where(long, (keys >> 32) - len(self.grams.begins), -1)
+        wanted = words[:, 1] << 32 | words[:, -1]
+        by_key = np.argsort(keys)
+        place = by_key[np.searchsorted(keys, wanted, sorter=by_key) % max(len(keys), 1)]
+        return left, np.where(long & (keys[place] == wanted), place, -1)
 
 
 def frequent_grams(
@@ -152,20 +150,10 @@ def _sum_frequencies(parts: Iterable[Frequencies]) -> Frequencies:
 def _merged(parts: list[Frequencies]) -> Frequencies:
     if len(parts) == 1:
         return parts[0]
-    if not parts:
-        return Frequencies(*(np.zeros(0, dtype=np.int64) for _ in range(3)))
-    keys = np.concatenate([part.keys for part in parts])
-    by_key = np.argsort(keys, kind="stable")
-    keys = keys[by_key]
-    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])[: len(keys)])
-    sums = (
-        np.add.reduceat(np.concatenate(column)[by_key], starts) if len(keys) else keys
-        for column in (
-            [part.document_frequency for part in parts],
-            [part.frequency for part in parts],
-        )
-    )
-    return Frequencies(keys[starts], *sums)
+    empty = np.zeros(0, dtype=np.int64)
+    keys, *amounts = (np.concatenate([empty, *column]) for column in zip(*parts, strict=True))
+    keys, place = np.unique(keys, return_inverse=True)
+    return Frequencies(keys, *(np.bincount(place, a, len(keys)).astype(np.int64) for a in amounts))
 
 
 def npmi(
@@ -174,16 +162,16 @@ def npmi(
     """Normalised pointwise mutual information; for three words, the smaller one of both splits."""
     p_word = np.maximum(frequency, 1) / max(total, 1)
     p = np.maximum(candidates.frequency, 1) / max(total, 1)
-    keys, n_words = candidates.grams.keys, len(candidates.grams.begins)
-    by_key = {int(key): i for i, key in enumerate(keys[candidates.order == 2])}
-    expected = p_word[words[:, 0]] * p_word[words[:, 1]]
-    for i in np.flatnonzero(candidates.order == 3):
-        a, b, c = words[i]
-        left = p[int(keys[i] >> 32) - n_words] * p_word[c]
-        inner = by_key.get(int(b) << 32 | int(c))
-        right = p_word[a] * (p_word[b] * p_word[c] if inner is None else p[inner])
-        expected[i] = max(left, right)
+    a, b, last = p_word[words[:, 0]], p_word[words[:, 1]], p_word[_last(words)]
+    left, right = candidates.inner(words)
+    begin, end = p[left] * last, a * np.where(right >= 0, p[right], b * last)
+    expected = np.where(candidates.order == 3, np.maximum(begin, end), a * b)
     return np.log(p / expected) / np.maximum(-np.log(p), 1e-9)
+
+
+def _last(words: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The last word of each n-gram."""
+    return np.where(words[:, -1] < 0, words[:, 1], words[:, -1])
 
 
 def value_sums(
@@ -219,7 +207,7 @@ def choose_phrases(
     """
     words = candidates.words()
     two = candidates.order == 2
-    last = np.where(two, words[:, 1], words[:, -1])
+    last = _last(words)
     ends = roles.ends[last] | (roles.negates[words[:, 0]] & roles.quantifies[last])
     shaped = roles.begins[words[:, 0]] & ends
     content = roles.begins[words[:, 0]] & roles.ends[words[:, 0]]
@@ -265,13 +253,10 @@ def _chosen_by_target(
             and gap**2 >= LEAST_DIFFERENCE**2 * variance[k] * (1 / n[i, k] + 1 / rest)
         )
 
-    place = {tuple(row[row >= 0].tolist()): i for i, row in enumerate(words)}
+    inner = np.column_stack(candidates.inner(words))
     for i in np.flatnonzero(chosen):  # shorter ones come first
-        row = words[i][words[i] >= 0]
-        parts = [sums[0][w] for w in row if roles.alone[w]]
-        for inner in (tuple(row[:-1].tolist()), tuple(row[1:].tolist())):
-            if len(row) > 2 and chosen[place.get(inner, i)] and inner in place:
-                parts.append(sums[1][place[inner]])
+        parts = [sums[0][w] for w in words[i] if w >= 0 and roles.alone[w]]
+        parts += [sums[1][j] for j in inner[i] if j >= 0 and chosen[j]]
         chosen[i] = all(differs(int(i), part) for part in parts)
     return chosen
 
@@ -280,14 +265,11 @@ def _without_fragments(
     candidates: Candidates, words: NDArray[np.int64], chosen: NDArray[np.bool_]
 ) -> NDArray[np.bool_]:
     """Without phrases that occur in one longer phrase nearly always."""
-    place = {tuple(row[row >= 0].tolist()): i for i, row in enumerate(words)}
     chosen, often = chosen.copy(), candidates.document_frequency
-    for i in np.flatnonzero(chosen & (candidates.order == 3)):
-        row = words[i].tolist()
-        for inner in (tuple(row[:2]), tuple(row[1:])):
-            j = place.get(inner)
-            if j is not None and often[i] >= FRAGMENT * often[j]:
-                chosen[j] = False
+    long = np.flatnonzero(chosen & (candidates.order == 3))
+    for inner in candidates.inner(words):
+        part = inner[long]
+        chosen[part[(part >= 0) & (often[long] >= FRAGMENT * often[part])]] = False
     return chosen
 
 

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topicfocus.kernels import tokens
-from topicfocus.kernels.grams import frequencies, make_grams
 from topicfocus.kernels.threads import map_in_order
 from topicfocus.kernels.tokens import BREAK, Sequences
 from topicfocus.kernels.words import Words, add_words, copy_words, empty_words
@@ -53,9 +52,17 @@ class Texts:
 
 def join(documents: list[bytes]) -> Texts:
     """Encoded documents as one buffer."""
-    offsets = np.zeros(len(documents) + 1, dtype=np.int64)
-    np.cumsum(np.fromiter(map(len, documents), np.int64, len(documents)), out=offsets[1:])
-    return Texts(np.frombuffer(b"".join(documents), dtype=np.uint8), offsets)
+    return _chunk(documents, [_sizes(documents)])
+
+
+def _sizes(documents: list[bytes]) -> NDArray[np.int64]:
+    return np.fromiter(map(len, documents), np.int64, len(documents))
+
+
+def _chunk(buffers: list[Any], sizes: list[NDArray[np.int64]]) -> Texts:
+    """Documents of these sizes, which are in the buffers one after the other."""
+    offsets = np.concatenate([np.zeros(1, np.int64), *sizes]).cumsum()
+    return Texts(np.frombuffer(b"".join(buffers), dtype=np.uint8), offsets)
 
 
 #: Splits a chunk: (table of words, sequences). It adds new words to the table if the flag is set.
@@ -150,8 +157,7 @@ class TokenizedTexts:
         """With the frequencies of the words in the documents of `rows`."""
         n = int(self.words.sizes[0])
         in_docs, often = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
-        words, every = make_grams(n, np.zeros(0, np.int64)), np.ones(n, dtype=bool)
-        for a, b in self.each(lambda part, _: frequencies(part, (1, 1), words, every, False)):
+        for a, b in self.each(lambda part, _: tokens.frequencies(part, n)):
             in_docs += a
             often += b
         return replace(self, document_frequency=in_docs, frequency=often)
@@ -166,14 +172,6 @@ class TokenizedTexts:
         known = ids < n
         renamed[ids[known]] = np.flatnonzero(known)
         return renamed
-
-
-class TextsElsewhere(TokenizedTexts):
-    """Tokenized texts that are counted elsewhere (`distributed.DaskTexts`)."""
-
-    def count(self, counter: Any) -> Any:
-        """Counts of the terms of a `TokenCounter`."""
-        raise NotImplementedError
 
 
 class Parts:
@@ -217,47 +215,49 @@ class Parts:
 # ---- chunks of texts -----------------------------------------------------------------------------
 
 
-def text_chunks(
-    documents: Any, *, encoding: str = "utf-8", decode_error: str = "strict"
-) -> Iterator[Texts]:
+def text_chunks(documents: Any) -> Iterator[Texts]:
     """Cut documents into chunks.
 
     Parameters
     ----------
     documents : iterable
-        Strings or bytes; or an iterator of blocks of them, which may be sequences, Arrow arrays,
+        Strings; or an iterator of blocks of them, which may be sequences, Arrow arrays,
         series, or objects with an attribute ``texts`` as `read_table` yields them. It is read once,
         no further ahead than needed.
-    encoding, decode_error : str
-        How bytes are decoded.
 
     Raises
     ------
     TypeError
-        If a document is neither string nor bytes.
+        If a document is not a string.
     ValueError
-        If ``documents`` is one string; if a document is missing or cannot be decoded. The message
-        names its row.
+        If ``documents`` is one string, or a document is missing. The message names its row.
     """
-    pending: list[bytes] = []
-    size = row = 0
+    buffers: list[Any] = []
+    sizes: list[NDArray[np.int64]] = []
+    row = n_bytes = 0
     for part in _parts(documents):
-        try:
-            encoded = list(map(str.encode, part))
-        except (TypeError, UnicodeEncodeError):  # bytes, a surrogate, something missing
-            encoded = [_encode(d, row + i, encoding, decode_error) for i, d in enumerate(part)]
-        pending += encoded
-        row += len(encoded)
-        size += sum(map(len, encoded))
-        if size >= CHUNK_BYTES:
-            yield join(pending)
-            pending, size = [], 0
-    if pending:
-        yield join(pending)
+        if hasattr(part, "__arrow_array__"):
+            data, lengths = _from_arrow(part.__arrow_array__())
+            buffers.append(data)
+        else:
+            try:
+                encoded = list(map(str.encode, part))
+            except (TypeError, UnicodeEncodeError):  # something missing, a surrogate
+                encoded = [_encode(d, row + i) for i, d in enumerate(part)]
+            buffers += encoded
+            lengths = _sizes(encoded)
+        sizes.append(lengths)
+        row += len(lengths)
+        n_bytes += int(lengths.sum())
+        if n_bytes >= CHUNK_BYTES:
+            yield _chunk(buffers, sizes)
+            buffers, sizes, n_bytes = [], [], 0
+    if sizes:
+        yield _chunk(buffers, sizes)
 
 
-def _parts(documents: Any) -> Iterator[list[Any]]:
-    """Lists of some documents each, from documents or from blocks of them."""
+def _parts(documents: Any) -> Iterator[Any]:
+    """Some documents at a time, from documents or from blocks of them."""
     if isinstance(documents, (str, bytes)):
         raise ValueError(
             "Iterable over raw text documents expected, string object received. "
@@ -301,9 +301,11 @@ def _is_column(thing: Any) -> bool:
     return hasattr(thing, "to_numpy") or hasattr(thing, "__arrow_c_stream__")
 
 
-def _slices(block: Any) -> Iterator[list[Any]]:
-    """A block as lists of Python strings; an Arrow column is converted slice by slice."""
-    if not hasattr(block, "to_pylist"):
+def _slices(block: Any) -> Iterator[Any]:
+    """A block as lists of Python strings, or as strings of pandas where Arrow holds them."""
+    block = getattr(block, "array", block)  # of a series of pandas
+    in_arrow = getattr(getattr(block, "dtype", None), "storage", None) == "pyarrow"
+    if not hasattr(block, "to_pylist") and not (in_arrow and not block.isna().any()):
         names = ("tolist", "to_list")  # of NumPy and pandas, and of polars
         convert = next((getattr(block, name) for name in names if hasattr(block, name)), None)
         block = block if convert is None else convert()
@@ -318,15 +320,18 @@ def _slices(block: Any) -> Iterator[list[Any]]:
             ) from None
 
 
-def _encode(document: Any, row: int, encoding: str, decode_error: str) -> bytes:
-    if isinstance(document, bytes):
-        try:
-            document = document.decode(encoding, decode_error)
-        except UnicodeDecodeError as error:
-            raise ValueError(
-                f"document {row} is not {encoding}: {error.reason} at byte {error.start}. Give the "
-                'right encoding, for example encoding="latin-1", or decode_error="replace".'
-            ) from None
+def _from_arrow(column: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """The bytes of strings of Arrow, of which none is missing, and the size of each."""
+    import pyarrow as pa
+
+    array = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    array = array.cast(pa.large_string())
+    _, ends, data = array.buffers()
+    ends = np.frombuffer(ends, np.int64, len(array) + 1, 8 * array.offset)
+    return np.frombuffer(data, np.uint8)[ends[0] : ends[-1]], np.diff(ends)
+
+
+def _encode(document: Any, row: int) -> bytes:
     if isinstance(document, str):
         return document.encode("utf-8", "surrogatepass")
     kind = type(document).__name__
@@ -337,7 +342,7 @@ def _encode(document: Any, row: int, encoding: str, decode_error: str) -> bytes:
         )
     raise TypeError(
         f"document {row} is {kind} ({document!r:.40}), not text. Documents must be strings; turn "
-        "other values into strings first."
+        "other values into strings first, bytes by bytes.decode."
     )
 
 
@@ -427,7 +432,8 @@ def _encoded(words: Iterable[str]) -> Texts:
 def _without_special(texts: Texts) -> Texts:
     """The chunk, with documents that have one of the characters `SPECIAL` in lower case."""
     data = texts.data.tobytes()
-    if not any(special in data for special in _SPECIAL):
+    # One byte is found much faster than two, and most texts lack it.
+    if not any(special[:1] in data and special in data for special in _SPECIAL):
         return texts
     documents = [texts[d] for d in range(len(texts))]
     for d, document in enumerate(documents):

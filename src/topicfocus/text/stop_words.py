@@ -8,9 +8,13 @@ words, because they matter for targets. The lists are in function_words.toml.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 _LISTS = tomllib.loads(Path(__file__).with_name("function_words.toml").read_text(encoding="utf-8"))
 _ROLES = {role: frozenset(words.split()) for role, words in _LISTS.pop("roles").items()}
@@ -31,47 +35,58 @@ def elisions_of(language: object) -> tuple[str, ...]:
     return tuple(known.get("elisions", "").split())
 
 
+class Roles(NamedTuple):
+    """Which words can be a term alone, begin or end an n-gram (`edges`), and begin or end a phrase.
+
+    Negations and quantifiers are those of English; a phrase with a negation may end with a
+    quantifier.
+    """
+
+    alone: NDArray[np.bool_]
+    edges: NDArray[np.bool_]
+    begins: NDArray[np.bool_]
+    ends: NDArray[np.bool_]
+    negates: NDArray[np.bool_]
+    quantifies: NDArray[np.bool_]
+
+
 @dataclass(frozen=True)
 class WordRoles:
-    """Whether a word can be a term by itself, and begin and end a phrase."""
+    """How the roles of words follow from a list of function words and a smallest length."""
 
     function: frozenset[str]
     min_length: int = 1
 
-    def is_function(self, word: str) -> bool:
+    def of(self, words: Sequence[str]) -> Roles:
+        """The roles of some words, one entry per word."""
+
+        def where(test: Callable[[str], bool]) -> NDArray[np.bool_]:
+            return np.fromiter(map(test, words), bool, len(words))
+
+        degree, particles, quantifies = (
+            where(_ROLES[name].__contains__) for name in ("degree", "particles", "quantifiers")
+        )
+        negates, content = where(_is_negation), ~where(self._is_function)
+        return Roles(
+            alone=content & where(lambda word: len(word) >= self.min_length),
+            edges=content,
+            begins=content | degree,
+            ends=(content | particles) & ~negates & ~quantifies,
+            negates=negates,
+            quantifies=quantifies,
+        )
+
+    def _is_function(self, word: str) -> bool:
         """Whether a word, or the first part of its contraction, is in the list."""
         if word in self.function:
             return True
         stem, apostrophe, ending = word.partition("'")
         return bool(apostrophe) and ending in _ENDINGS and stem in self.function
 
-    def alone(self, word: str) -> bool:
-        """Whether it can be a term by itself."""
-        return len(word) >= self.min_length and not self.is_function(word)
 
-    def edges(self, word: str) -> bool:
-        """Whether an n-gram may begin or end with it."""
-        return not self.is_function(word)
-
-    def begins(self, word: str) -> bool:
-        """Whether a phrase may begin with it."""
-        return word in _ROLES["degree"] or not self.is_function(word)
-
-    def ends(self, word: str) -> bool:
-        """Whether a phrase may end with it."""
-        if is_negation(word) or word in _ROLES["quantifiers"]:
-            return False
-        return word in _ROLES["particles"] or not self.is_function(word)
-
-
-def is_negation(word: str) -> bool:
+def _is_negation(word: str) -> bool:
     """Whether an English word negates what follows it."""
     return word in _ROLES["negations"] or word.endswith("n't")
-
-
-def is_quantifier(word: str) -> bool:
-    """Whether an English word is a quantifier; a phrase with a negation may end with it."""
-    return word in _ROLES["quantifiers"]
 
 
 def read_stop_words(stop_words: Any, separator: str | None) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from pandas.api.extensions import ExtensionArray
 
 from topicfocus.text import files, formats
 from topicfocus.text.errors import ReadError, shown
@@ -49,8 +50,8 @@ class Block:
 
     Attributes
     ----------
-    texts : list of str
-        The documents.
+    texts : sequence of str
+        The documents: a list, or an array of strings of pandas.
     target : list of str or None, or None
         Values as in the file, None where missing; None if no target was requested.
     rows : array of int
@@ -222,7 +223,7 @@ class Table:
                     self._read.append(replace(block, texts=[]))
                     n += len(block)
                     if room > 0:
-                        self.texts += block.texts
+                        self.texts.extend(block.texts)
                         room -= sum(map(len, block.texts))
                     if time.monotonic() - logged > LOG_SECONDS:
                         log.info(f"Read {n:,} documents ...")
@@ -316,6 +317,8 @@ def _texts(
     values: Sequence[Any], name: str, request: Request, wrong: dict[int, str]
 ) -> list[str | None]:
     """A column as texts, None where a value is missing; what is wrong goes to `wrong`."""
+    if isinstance(values, ExtensionArray):  # strings of pandas
+        return values
     found = list(values)
     with suppress(TypeError, UnicodeEncodeError):  # nearly always, they are texts without errors
         if all(map(str.isascii, found)) or "".join(found).encode():

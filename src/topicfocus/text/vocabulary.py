@@ -17,9 +17,9 @@ from topicfocus.kernels import grams as kernels
 from topicfocus.kernels.grams import Grams, make_grams
 from topicfocus.kernels.tokens import Sequences
 from topicfocus.text import phrases
-from topicfocus.text.phrases import Candidates, Roles
+from topicfocus.text.phrases import Candidates
 from topicfocus.text.sequences import TokenizedTexts
-from topicfocus.text.stop_words import WordRoles, is_negation, is_quantifier
+from topicfocus.text.stop_words import Roles, WordRoles
 
 #: Defaults: the smallest number of documents of a term (with 2,000 documents or more), and the
 #: largest proportion.
@@ -83,7 +83,10 @@ def choose_terms(texts: TokenizedTexts, rule: TermRule, y: Any = None) -> list[s
     spans = (rule.orders[0], max(rule.longest, 1))
     while True:
         found = term.copy()
-        in_docs, often = _frequencies(texts, renamed, grams, spans, found, rule.every)
+        if not len(order):  # words only, which are counted already
+            in_docs, often = texts.document_frequency[used], texts.frequency[used]
+        else:
+            in_docs, often = _frequencies(texts, renamed, grams, spans, found, rule.every)
         kept = found & (in_docs > 0) & (in_docs >= least) & (in_docs <= most)
         _limit_features(kept, often, names, grams, rule.max_features)
         # A phrase that is not kept must not consume words: count again without it.
@@ -142,8 +145,7 @@ def _roles_of(names: list[str], roles: WordRoles | None) -> Roles:
     if roles is None:
         yes, no = np.ones(n, dtype=bool), np.zeros(n, dtype=bool)
         return Roles(yes, yes, yes, yes, no, no)
-    tests = (roles.alone, roles.edges, roles.begins, roles.ends, is_negation, is_quantifier)
-    return Roles(*(np.fromiter(map(test, names), bool, n) for test in tests))
+    return roles.of(names)
 
 
 def _usual_min_df(
@@ -155,7 +157,7 @@ def _usual_min_df(
     least = max(2, math.ceil(MIN_DF * n_docs / ENOUGH_DOCUMENTS))
     often = alone[texts.document_frequency[alone] >= least]
     names = texts.names(often)
-    words = sum(rule.roles is None or rule.roles.alone(name) for name in names)
+    words = int(_roles_of(names, rule.roles).alone.sum())
     return least if words >= FEW_WORDS else 1
 
 

@@ -16,7 +16,6 @@ from topicfocus.config import (
 )
 from topicfocus.workflow.fit import fit_file, tune_file
 from topicfocus.workflow.predict import explain_text, predict_blocks, predict_file
-from topicfocus.workflow.read import read_stop_words
 from topicfocus.workflow.report import report_file
 from topicfocus.workflow.result import Result
 from topicfocus.workflow.saved import Saved, load_model
@@ -36,7 +35,6 @@ __all__ = [
     "predict_blocks",
     "predict_file",
     "read_config",
-    "read_stop_words",
     "report_file",
     "tune_file",
 ]

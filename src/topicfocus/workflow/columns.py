@@ -157,7 +157,7 @@ def value_of_one(model: Any, given: Any, exposure: float | None, path: str) -> C
         called = known or ("COL",) * n
         example = setting("covariates", ",".join(f"{name}=..." for name in called))
         raise SettingError(
-            f"{path} was fitted with {n} covariates; say what they are for this text: {example}."
+            f"{path} was fitted with covariates; name the values of this text: {example}."
         )
     values = np.array([[given[name] for name in names]]) if n else None
     exposures = None if exposure is None else np.array([exposure])

@@ -6,8 +6,13 @@ import logging
 import warnings
 from typing import Any
 
+import numpy as np
+
 from topicfocus.config import FitConfig, SettingError, is_classes, setting
+from topicfocus.estimators.scaling import TargetScaling
+from topicfocus.estimators.targets import read_regression
 from topicfocus.estimators.training import UselessFitWarning
+from topicfocus.families import FAMILIES
 from topicfocus.text import ReadError
 from topicfocus.workflow.columns import for_estimator
 from topicfocus.workflow.read import Documents
@@ -75,6 +80,18 @@ def _chosen_words(config: FitConfig, estimator: Any, words: Any) -> dict[str, An
         }
         found[name] = columns if name == "seed_words" else columns[""]
     return found
+
+
+def check_numbers(training: Documents) -> None:
+    """Raise an error for numbers that no model can be fitted to, before any fit to a part of them:
+    the rows of a part have other numbers."""
+    if is_classes(training.target.kind):
+        return
+    family, values = FAMILIES[_FAMILIES[training.target.kind]], training.target.values
+    weight = training.columns.weight
+    weight = np.ones(len(values)) if weight is None else weight
+    read_regression([values], [family], weight)
+    TargetScaling.estimate([family], values[:, None], weight)
 
 
 def fit_estimator(training: Documents, config: FitConfig) -> Any:

@@ -83,7 +83,7 @@ def evaluate(
 ) -> Evaluation:
     """Predict everything; compare with a constant and, with `baseline`, with regressions.
 
-    Weights of classes count in regressions and metrics, but not in the calibration of
+    Weights of classes count in regressions, metrics and effects, but not in the calibration of
     probabilities. For counts that are not in memory only the held-out part is predicted, without
     the regression on all words.
     """
@@ -112,7 +112,8 @@ def evaluate(
     words: Predicted | None = None
     complete, others = None, list[Predicted]()
     if counts is not None:
-        complete, others = _topics_alone(model, counts[test], y[test], columns.of(test))
+        weighted = columns.with_class_weights().of(test)
+        complete, others = _topics_alone(model, counts[test], y[test], weighted)
         if baseline:
             words = regression(kind, of_known, labelled, of_test, seed)
             others.append(words)

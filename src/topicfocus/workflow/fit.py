@@ -28,14 +28,13 @@ from topicfocus.workflow.columns import (
     remember,
     report_missing,
 )
-from topicfocus.workflow.estimator import correct_topics, fit_estimator
+from topicfocus.workflow.estimator import check_numbers, correct_topics, fit_estimator
 from topicfocus.workflow.evaluate import evaluate
 from topicfocus.workflow.predict import as_frame, prediction_columns
 from topicfocus.workflow.read import Documents, open_file, read_documents
 from topicfocus.workflow.resampling import (
     check_enough,
     check_stability,
-    frontier_rows,
     numbered,
     quick_check,
     tune_model,
@@ -181,7 +180,7 @@ def fit_file(
     >>> bool(good > bad)
     True
     >>> result.written[:3]
-    ('config.toml', 'explorer.html', 'manifest.json')
+    ('config.toml', 'explorer.html', 'metrics.json')
 
     The folder is what `predict_file`, `explain_text`, `report_file` and `load_model` take.
     """
@@ -290,9 +289,12 @@ def fit_documents(
     if client is not None and not isinstance(training.counts, DaskCounts):
         training = replace(training, counts=DaskCounts(training.counts, client))
     check_enough(training, config)
+    with _rows_of_file(training):
+        check_numbers(training)
     chosen, tuned = tune_model(training, config)
     began = time.perf_counter()
-    model = _fit_model(training, chosen, documents, train)
+    with _rows_of_file(training):
+        model = fit_estimator(training, chosen)
     seconds = time.perf_counter() - began
     model.n_jobs = config.jobs
     fitted = FittedModel(documents, parts, training, model, chosen, seconds=seconds)
@@ -307,14 +309,13 @@ def fit_documents(
     return result
 
 
-def _fit_model(
-    training: Documents, config: FitConfig, documents: Documents, rows: np.ndarray
-) -> Any:
-    """A fitted estimator; errors name a row as the file counts it, not the training documents."""
+@contextmanager
+def _rows_of_file(training: Documents) -> Iterator[None]:
+    """Errors name a row as the file counts it, not among the training documents."""
     try:
-        return fit_estimator(training, config)
+        yield
     except RowError as error:
-        named = str(error).replace(f"row {error.row}", documents.where(int(rows[error.row])), 1)
+        named = str(error).replace(f"row {error.row}", training.where(error.row), 1)
         raise ReadError(named) from None
 
 
@@ -331,8 +332,7 @@ def _result(fitted: FittedModel, tuned: dict[str, Any] | None) -> Result:
     shown = _shown(fitted)
     if tuned is not None:
         summary["tuning"] = tuned
-        frontier = frontier_rows(tuned)
-        shown["frontier"] = frontier if len(frontier) > 1 else None
+        shown["frontier"] = tuned["rows"] if len(tuned["rows"]) > 1 else None
     stable = check_stability(training, model, config)
     if stable is not None:
         summary["stability"] = numbered(stable, components)
@@ -396,6 +396,7 @@ def _shown(fitted: FittedModel) -> dict[str, Any]:
         other = words.values if words.probabilities is None else words.probabilities
         baselines[words.name] = other[np.searchsorted(test, chosen)]
     name = fitted.config.target
+    columns = documents.columns.with_class_weights().of(chosen)
     covariates = documents.columns.names.covariates
     return {
         **given,
@@ -406,5 +407,6 @@ def _shown(fitted: FittedModel) -> dict[str, Any]:
         "target_name": name if documents.is_text or not name else Path(name).stem,
         "document_names": [documents.where(i) for i in chosen],
         "covariate_names": list(covariates) or None,
-        **documents.columns.of(chosen).for_predict(),
+        "sample_weight": columns.weight,
+        **columns.for_predict(),
     }

@@ -10,8 +10,10 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
+from topicfocus.text.codes import joined
 from topicfocus.text.errors import printable
 from topicfocus.workflow.sentences import (
+    completeness_lines,
     explanation_number,
     explanation_rows,
     headline,
@@ -23,12 +25,11 @@ from topicfocus.workflow.sentences import (
     topic_cells,
     topic_remarks,
     topics_title,
+    with_labels,
 )
 
 #: Higher and lower: told apart by people who do not tell red from green, on light and on dark.
 _UP, _DOWN = "#c2590c", "#2f78c4"
-#: Words of a topic.
-_WORDS = 10
 #: Words that add a smaller fraction of the largest amount have no colour.
 _COLOURED = 0.02
 _CELL = "padding:3px 10px;vertical-align:top;text-align:{};border-bottom:1px solid #8884;{}"
@@ -36,6 +37,7 @@ _CELL = "padding:3px 10px;vertical-align:top;text-align:{};border-bottom:1px sol
 
 def result_html(summary: dict[str, Any]) -> str:
     """Topics with bars of their differences, held-out metrics, warnings."""
+    summary = with_labels(summary)
     n_test = summary["documents"]["test"]
     parts = [f"<p><b>{_text(headline(summary))}</b></p>"]
     parts += [_box(message) for message in summary["warnings"]]
@@ -48,7 +50,8 @@ def result_html(summary: dict[str, Any]) -> str:
         head, *rows = [[_text(cell) for cell in row] for row in cells]
         rows[0] = [f"<b>{cell}</b>" for cell in rows[0]]
         parts.append(f"<p>On {n_test:,} held-out documents</p>{_table(head, rows, left=(0,))}")
-        parts.append(f"<p>{_text(reliability_line(summary))}</p>")
+        last = [*completeness_lines(summary), reliability_line(summary)]
+        parts += [f"<p>{_text(line)}</p>" for line in last if line]
     return f'<div style="max-width:1000px;line-height:1.45">{"".join(parts)}</div>'
 
 
@@ -95,11 +98,11 @@ def _topics(summary: dict[str, Any]) -> str:
     body = []
     for row, cells in zip(rows, table, strict=True):
         name = f"<b>{_text(row['name'])}</b>: " if row.get("name") else ""
-        words = name + _text(", ".join(row["words"][:_WORDS]) or "no words")
+        words = name + _text(joined(row["words"]) or "no words")
         bar = _bar(row["change"] / largest)
         body.append([*cells[: at + 1], bar, *cells[at + 1 :], words])
     left = (1, len(head) - 1) if multiclass else (len(head) - 1,)
-    caption = f'<p style="opacity:.75">{_text(topics_title(summary))}.</p>'
+    caption = f'<p style="opacity:.75">{_text(topics_title(summary))}</p>'
     return caption + _table(head, body, left)
 
 

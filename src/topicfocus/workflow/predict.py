@@ -13,7 +13,9 @@ from scipy import sparse
 
 from topicfocus.config import ExplainConfig, PredictConfig, SettingError, setting
 from topicfocus.metrics.baselines import Predicted
+from topicfocus.persistence import plain
 from topicfocus.text import ReadError
+from topicfocus.text.codes import joined
 from topicfocus.workflow.columns import (
     NO_COLUMNS,
     Columns,
@@ -24,7 +26,6 @@ from topicfocus.workflow.columns import (
 from topicfocus.workflow.html import explanation_html
 from topicfocus.workflow.read import Paths, open_new
 from topicfocus.workflow.saved import Saved, as_saved
-from topicfocus.workflow.write import joined, plain
 
 log = logging.getLogger(__name__)
 
@@ -116,9 +117,9 @@ def predict_blocks(
     With the folder that the example of `fit_file` has written:
 
     >>> from topicfocus.workflow import predict_blocks
-    >>> for block in predict_blocks("reviews-topics", "reviews.csv"):
-    ...     print(len(block["prediction"]), "predictions")
-    120 predictions
+    >>> blocks = predict_blocks("reviews-topics", "reviews.csv")
+    >>> sum(len(block["prediction"]) for block in blocks)
+    120
     """
     return run_predict(PredictConfig(model=model, file=file, **settings))  # type: ignore[arg-type]
 
@@ -201,7 +202,7 @@ def predict_file(model: Saved | str | os.PathLike[str], file: Any, **settings: A
     120
     """
     saved = as_saved(model, settings.get("jobs"))
-    named = settings.get("text") or saved.settings.get("text") or "text"
+    named = settings.get("text") or saved.columns.get("text") or "text"
     if isinstance(file, (str, os.PathLike)):
         return pd.concat(predict_blocks(saved, file, **settings), ignore_index=True)
     frame = file if isinstance(file, pd.DataFrame) else as_frame({named: file})
@@ -257,7 +258,7 @@ def _say_few(model: Any, known: list[np.ndarray]) -> None:
         n = sum(map(len, known))
         log.info(
             f"{few:,} of {n:,} documents have fewer than {model.FEW_WORDS} words that the topics "
-            "contain (relevant_words): their predictions are near that of a document without words."
+            "contain (relevant_words): their topics are uncertain."
         )
 
 

@@ -27,11 +27,9 @@ from topicfocus.config import (
 )
 from topicfocus.counts import ChunkedCounts, take_rows
 from topicfocus.text import ReadError, Target, detect_target, read_table
-from topicfocus.text.errors import MissingColumn, nearest
-from topicfocus.text.files import read_lines
+from topicfocus.text.errors import MissingColumn
 from topicfocus.text.formats import MOST_MESSAGES
 from topicfocus.text.sequences import TokenizedTexts
-from topicfocus.text.stop_words import LANGUAGES
 from topicfocus.text.tables import format_of
 from topicfocus.workflow.columns import NO_COLUMNS, Columns, named_for_new, target_values
 
@@ -142,7 +140,7 @@ def open_new(
     try:
         table = read_table(
             config.paths if frame is None else frame,
-            config.text or saved.settings.get("text"),
+            config.text or saved.columns.get("text"),
             target,
             numbers=names.every,
             allow_missing=names.gaps,
@@ -247,55 +245,6 @@ def _counting_targets(values: Any, weight: np.ndarray | None) -> Any:
     if nothing:
         log.info(f"{nothing:,} documents have weight 0: as if they had no target.")
     return [v if w > 0 else None for v, w in zip(values, weight, strict=True)]
-
-
-def read_stop_words(which: str | None, encoding: str = "utf-8") -> str | list[str] | None:
-    """The function words that a setting names.
-
-    Parameters
-    ----------
-    which : str or None
-        A language such as "english", "none", a file with one word per line, or "english+FILE" for
-        both; None is "auto", English unless documents are codes.
-    encoding : str, default="utf-8"
-        Of the file.
-
-    Returns
-    -------
-    a language, "auto", None, or a list of str
-
-    Raises
-    ------
-    SettingError
-        If there is no such language or file.
-    ReadError
-        If the file cannot be decoded.
-
-    Examples
-    --------
-    >>> from topicfocus.workflow import read_stop_words
-    >>> read_stop_words("none") is None
-    True
-    """
-    if which is None:
-        return "auto"
-    if which in LANGUAGES:
-        return which
-    if which == "none":
-        return None
-    what = (
-        f"It is one of {', '.join(LANGUAGES)}, none, a file with one word per line, or a language "
-        "and a file such as english+FILE."
-    )
-    option = f"{setting('stop_words')} {which}"
-    language, plus, name = which.partition("+")
-    more = [f"{language}+"] if plus and language in LANGUAGES else []
-    place = Path(name) if more else Path(which)
-    if not place.exists():
-        raise SettingError(f"{option}: no such file.{nearest(which, list(LANGUAGES))} {what}")
-    if place.is_dir():
-        raise SettingError(f"{option}: this is a folder. {what}")
-    return more + [line.strip() for line in read_lines(str(place), encoding) if line.strip()]
 
 
 # ---- on a cluster -------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from topicfocus.text.tables import is_matrix
 from topicfocus.workflow.columns import Columns, target_values
 from topicfocus.workflow.predict import same_columns
 from topicfocus.workflow.read import Paths, open_new
-from topicfocus.workflow.saved import Saved, as_saved, model_files
+from topicfocus.workflow.saved import Saved, as_saved
 from topicfocus.workflow.write import check_file, whole_file
 
 log = logging.getLogger(__name__)
@@ -66,7 +66,7 @@ def report_file(
 def run_report(config: ReportConfig) -> dict[str, Any]:
     """Write the page with these settings."""
     paths = config.paths
-    check_file(config.out, config.overwrite, (*paths, *model_files(config.model)))
+    check_file(config.out, config.overwrite, (*paths, config.model))
     from topicfocus.report import Explorer
 
     saved, matrix = as_saved(config.model, config.jobs), is_matrix(paths[0])
@@ -100,7 +100,7 @@ def _open(config: ReportConfig, saved: Saved, matrix: bool) -> tuple[str | None,
         option = setting("by") if config.by else setting("time")
         raise SettingError(f"{option} names a column of a table, not of a count matrix.")
     # The target of another matrix is in a file of its own.
-    target = config.target or (None if matrix else saved.settings.get("target"))
+    target = config.target or (None if matrix else saved.columns.get("target"))
     try:
         return target, *open_new(config, saved, target=target, labels=grouping)
     except MissingColumn as error:
@@ -122,7 +122,7 @@ def _targets(table: Any, saved: Saved, chosen: np.ndarray, skip_bad: bool) -> An
         return np.array([labels.get(str(value)) for value in values], dtype=object)
     found = detect_target(
         [*values, "0", "1"] if len(known) == 1 else values,  # a number needs two values
-        saved.settings.get("kind") or (None if len(known) > 1 else "real"),
+        saved.estimator.fitted_.parts[0].family.kind,
         where=lambda i: table.where(int(chosen[i])),
         skip_bad=skip_bad,
     )
@@ -145,7 +145,7 @@ def _documents(table: Any, saved: Saved, most: int) -> tuple[Any, dict[str, Any]
         return saved.estimator, {"counts": counts[chosen], "vocabulary": words}, chosen
     texts: list[str] = []
     for block in table:
-        texts += block.texts
+        texts.extend(block.texts)
         if len(texts) >= max(LOOKED_AT, most):
             break
     chosen = _some(len(texts), most)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import logging
 import math
 import warnings
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 
 from topicfocus.config import (
     SELECTING,
@@ -22,14 +21,13 @@ from topicfocus.config import (
     is_classes,
     setting,
 )
-from topicfocus.estimators.training import FitOptions, fit_with
-from topicfocus.metrics.topics import match_topics
+from topicfocus.estimators.training import FitOptions
+from topicfocus.persistence import plain
 from topicfocus.selection import TopicSearchCV, stability
-from topicfocus.selection.replication import SAME_TOPIC, chosen_inclusion
-from topicfocus.selection.resamples import halves, read_data
+from topicfocus.selection.replication import SAME_TOPIC, chosen_inclusion, fit_halves
+from topicfocus.selection.resamples import read_data
 from topicfocus.workflow.estimator import make_estimator
 from topicfocus.workflow.read import Documents
-from topicfocus.workflow.write import plain
 
 log = logging.getLogger(__name__)
 
@@ -92,7 +90,7 @@ def _chosen(config: FitConfig | TuneConfig, topics: int, prior: float | None = N
 
 
 def check_enough(training: Documents, config: FitConfig | TuneConfig) -> None:
-    """Raise an error, before any fit, if there are too few documents, of a class or in groups."""
+    """Raise an error, before any fit, if there are too few documents, or groups for halves."""
     n_docs = training.n_docs
     most = max(config.tuning.topics) if config.tuning else config.topics
     if int(most) > n_docs:  # type: ignore[arg-type]
@@ -100,42 +98,13 @@ def check_enough(training: Documents, config: FitConfig | TuneConfig) -> None:
             f"{most:,} topics are more than the {n_docs:,} training documents. Ask for fewer: "
             f"{setting('topics')}."
         )
-    folds = config.tuning.folds if config.tuning else 0
     group = training.columns.group
-    if group is not None:
-        n_groups = len(set(group.tolist()))
-        if n_groups < folds:
-            raise SettingError(
-                f"{setting('folds', folds)}: the training set has only {n_groups} groups, and each "
-                "has to be in one fold. Ask for fewer folds."
-            )
-        if config.stability and n_groups < 2:
-            raise SettingError(
-                f"{setting('stability')}: the training set has one group only, which cannot be "
-                f"halved. Name another column, or leave {setting('group')} or "
-                f"{setting('stability')} out."
-            )
-    if not folds or not is_classes(training.target.kind):
-        return
-    label, least = Counter(str(y) for y in training.y if y is not None).most_common()[-1]
-    if least < folds:
-        fewer = f"ask for {least} folds at most, " if least > 1 else ""
+    if config.stability and group is not None and len(set(group.tolist())) < 2:
         raise SettingError(
-            f"{setting('folds', folds)}: class {label} has {least} document"
-            f"{'' if least == 1 else 's'} in the training set, and every fold needs one: {fewer}"
-            "join rare classes, or leave them out."
+            f"{setting('stability')}: the training set has one group only, which cannot be "
+            f"halved. Name another column, or leave {setting('group')} or {setting('stability')} "
+            "out."
         )
-
-
-def frontier_rows(tuning: dict[str, Any]) -> list[dict[str, float]]:
-    """Numbers of every setting that did not fail, for the page."""
-    searched, figures = ("n_topics", "inclusion_prior"), ("score", "score_se", "words", "npmi")
-    shown = (*searched, *figures, "target_agreement", "diversity", "jaccard")
-    return [
-        {name: row[name] for name in shown if row.get(name) is not None}
-        for row in tuning["rows"]
-        if not row["error"]
-    ]
 
 
 # ---- what replicates -----------------------------------------------------------------------------
@@ -163,7 +132,7 @@ def check_stability(training: Documents, model: Any, config: FitConfig) -> dict[
     except ValueError as error:
         warnings.warn(f"no {setting('stability')}: {error}", stacklevel=2)
         return None
-    return plain(found.to_dict(training.words.tolist()))
+    return found.to_dict(training.words.tolist())
 
 
 #: Training documents below which samples say little; the smallest and the largest sample of the
@@ -195,31 +164,17 @@ def quick_check(
     if config.model != "focused" or not training.in_memory:
         return {"documents": 0, "topics": []}
     size = min(n_docs // 2, max(_LEAST, n_docs // 4), _MOST)
-    try:
-        cosines = np.array(_cosines_in_samples(training, model, config, size))
-    except ValueError:  # a sample lacks what a fit needs
-        return {"documents": 0, "topics": []}
-    again = cosines.min(axis=0) >= SAME_TOPIC
-    topics = [number for number, k in enumerate(components, start=1) if again[k]]
-    return {"documents": size, "topics": topics}
-
-
-def _cosines_in_samples(
-    training: Documents, model: Any, config: FitConfig, size: int
-) -> list[np.ndarray]:
-    """The cosine of each topic of the model with the matched topic of each sample."""
     arguments = training.columns.for_fit()
     groups = arguments.pop("groups", None)
     data = read_data(training.counts, training.y, groups, arguments, None)
-    rng = np.random.default_rng(config.seed)
     options = FitOptions(low_fidelity=True, fixed_inclusion=chosen_inclusion(model))
-    cosines = []
-    for half in halves(data, is_classifier(model), rng):
-        part = data.rows(np.sort(rng.permutation(half)[:size]))
-        more = {} if part.groups is None else {"groups": part.groups}
-        other = clone(model).set_params(n_jobs=config.jobs, remainder=False)
+    other = clone(model).set_params(n_jobs=config.jobs, remainder=False)
+    try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            fit_with(other, options, part.X, part.y, **part.arrays, **more)
-        cosines.append(match_topics(other.components_, model.components_)[1])
-    return cosines
+            pair = fit_halves(other, model, data, options, config.seed, most=size)
+    except ValueError:  # a sample lacks what a fit needs
+        return {"documents": 0, "topics": []}
+    again = np.min([half.cosine for half in pair], axis=0) >= SAME_TOPIC
+    topics = [number for number, k in enumerate(components, start=1) if again[k]]
+    return {"documents": size, "topics": topics}

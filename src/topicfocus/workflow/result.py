@@ -11,6 +11,7 @@ import pandas as pd
 
 from topicfocus.config import FitConfig
 from topicfocus.text.errors import printable
+from topicfocus.workflow.columns import remembered
 from topicfocus.workflow.html import result_html
 from topicfocus.workflow.predict import explain_text, predict_file
 from topicfocus.workflow.saved import Saved
@@ -90,8 +91,8 @@ class Result:
     @property
     def saved(self) -> Saved:
         """The model as `predict_file`, `explain_text` and `report_file` take it."""
-        settings = self.summary["settings"]
-        return Saved("this model", self.pipeline, self.pipeline[0], self.model, settings)
+        columns = remembered(self.model)
+        return Saved("this model", self.pipeline, self.pipeline[0], self.model, columns)
 
     def effects(self) -> pd.DataFrame:
         """Predicted differences of the topics, with 95% intervals from held-out documents.

@@ -16,7 +16,7 @@ from topicfocus.workflow.write import METRICS_FILE, MODEL_FILE
 
 @dataclass(frozen=True)
 class Saved:
-    """A model from a file: whole, in its two parts, and the settings of its fit where known.
+    """A model from a file: whole, in its two parts, and the columns of its fit where known.
 
     Attributes
     ----------
@@ -25,16 +25,15 @@ class Saved:
     whole : Pipeline or estimator
     counter : TokenCounter, CountVectorizer or None
     estimator : estimator of topicfocus
-    settings : dict
-        Of the fit, from metrics.json beside the file; of a file alone the columns of text and
-        target.
+    columns : dict
+        Names of the columns of the fit by role, of a model that the workflow has fitted.
     """
 
     path: str
     whole: Any
     counter: Any
     estimator: Any
-    settings: dict[str, Any]
+    columns: dict[str, Any]
 
 
 def load_model(
@@ -104,16 +103,7 @@ def load_model(
             f"{path} was fitted with several targets, which is for Python: topicfocus.load."
         )
     estimator.n_jobs = jobs
-    settings = {**remembered(estimator), **_settings_beside(place)}
-    return Saved(path, model, counter, estimator, settings)
-
-
-def model_files(model: Saved | str | os.PathLike[str]) -> tuple[Path, ...]:
-    """Files that a model is read from."""
-    place = Path(model.path if isinstance(model, Saved) else model)
-    if not place.is_dir():
-        return (place,)
-    return (place / MODEL_FILE, place / METRICS_FILE)
+    return Saved(path, model, counter, estimator, remembered(estimator))
 
 
 def as_saved(model: Saved | str | os.PathLike[str], jobs: int | None) -> Saved:
@@ -143,11 +133,3 @@ def read_summary(folder: str | os.PathLike[str]) -> dict[str, Any]:
     except (ValueError, LookupError, TypeError, RecursionError):
         pass
     raise ValueError(f"{path} is damaged, or of another version of topicfocus. Fit again.")
-
-
-def _settings_beside(place: Path) -> dict[str, Any]:
-    """Settings of the fit from metrics.json in the folder of a model; none without that file."""
-    try:
-        return read_summary(place.parent)["settings"]
-    except (OSError, ValueError):
-        return {}

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from topicfocus.config import setting
+from topicfocus.text.codes import joined, readable, short_names
 
 #: Metrics: name, and whether more is better.
 METRICS = {
@@ -30,6 +31,10 @@ _NOTABLE = 0.05
 _LISTED, _TERMS, _ROUNDING = 10, 6, 1e-9
 #: Words whose first occurrence changes the prediction most, of each direction.
 _STRONGEST = 6
+
+
+#: Parts of a summary that contain words.
+_PARTS = ("topics", "words", "stability", "remainder", "dropped_words")
 
 
 class Sentence(NamedTuple):
@@ -78,6 +83,36 @@ def metric(value: float | None) -> str:
     return f"{round(value, 3) + 0.0:.3f}" if abs(value) < 1000 else f"{value:.4g}"  # no -0.000
 
 
+# ---- words ---------------------------------------------------------------------------------------
+
+
+def mapped(value: Any, change: Callable[[str], str]) -> Any:
+    """Plain data with a function of all its strings, keys included."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {mapped(k, change): mapped(v, change) for k, v in value.items()}
+    if isinstance(value, list):
+        return [mapped(v, change) for v in value]
+    return value
+
+
+def with_labels(summary: dict[str, Any]) -> dict[str, Any]:
+    """The summary, or an explanation, with readable labels instead of codes with several levels."""
+    parts = {name: summary[name] for name in _PARTS if name in summary}
+    found: dict[str, str] = {}
+    mapped(parts, lambda name: found.setdefault(name, name))
+    classes = summary.get("target", {}).get("classes") or ()
+    names = [name for name in found if name not in classes]
+    labels = dict(zip(names, readable(names), strict=True))
+    return {**summary, **mapped(parts, lambda name: labels.get(name, name))}
+
+
+def terms(summary: dict[str, Any]) -> str:
+    """What the documents consist of: words or codes."""
+    return "codes" if summary["settings"].get("separator") else "words"
+
+
 # ---- topics --------------------------------------------------------------------------------------
 
 
@@ -88,13 +123,14 @@ def target_name(summary: dict[str, Any]) -> str:
 
 def called(topic: dict[str, Any]) -> str:
     """The name of a topic that was given one, or its first words."""
-    return topic.get("name") or ", ".join(topic["words"][:_WORDS]) or "none of the words"
+    names = short_names(topic["words"], topic["words"], _WORDS)
+    return topic.get("name") or names or "none of the words"
 
 
 def topic_label(topic: dict[str, Any]) -> str:
     """The number of a topic, its name if it was given one, and its words."""
     name = f"{topic['name']}: " if topic.get("name") else ""
-    return f"{topic['topic']}: {name}{', '.join(topic['words'])}"
+    return f"{topic['topic']}: {name}{joined(topic['words'])}"
 
 
 def headline(summary: dict[str, Any]) -> str:
@@ -103,7 +139,8 @@ def headline(summary: dict[str, Any]) -> str:
     kept = f"{words['kept']:,} of " if words["selects"] else ""
     return (
         f"{summary['model']}: {n_topics} {'topic' if n_topics == 1 else 'topics'}, "
-        f"{kept}{words['words']:,} words, {summary['documents']['train']:,} documents; fitted in "
+        f"{kept}{words['words']:,} {terms(summary)}, {summary['documents']['train']:,} documents; "
+        f"fitted in "
         f"{summary['seconds']:.1f} s"
     )
 
@@ -112,21 +149,27 @@ def main_sentences(summary: dict[str, Any]) -> list[Sentence]:
     """What documents with much of the strongest topics have: two sentences of each direction."""
     rows = summary["topics"]
     strong = [row for row in rows if not hardly_any(row, rows)]
+    strong.sort(key=lambda row: -difference(row))
     if _is_multiclass(summary):
-        chosen = sorted(strong, key=lambda row: -row["change"])[: 2 * _SENTENCES]
+        chosen = strong[: 2 * _SENTENCES]
     else:
-        up = [row for row in strong if row["change"] > 0][:_SENTENCES]
-        down = [row for row in strong if row["change"] < 0][-_SENTENCES:]
+        up = [row for row in strong if difference(row) > 0][:_SENTENCES]
+        down = [row for row in strong if difference(row) < 0][-_SENTENCES:]
         chosen = [*up, *down]
     number = same_decimals([row["change"] for row in rows])
     return [_sentence(row, summary, number) for row in chosen]
 
 
+def difference(row: dict[str, Any]) -> float:
+    """The difference that belongs to a topic in held-out documents; without any, the predicted."""
+    return row["change"] if row.get("estimate") is None else row["estimate"]
+
+
 def hardly_any(row: dict[str, Any], rows: list[dict[str, Any]]) -> bool:
     """Whether a topic makes hardly any difference: a small one, or one that may be none."""
-    largest = max(abs(other["change"]) for other in rows)
+    largest = max(abs(difference(other)) for other in rows)
     unsure = row.get("lower") is not None and row["lower"] <= 0 <= row["upper"]
-    return unsure or abs(row["change"]) <= _NOTABLE * largest
+    return unsure or abs(difference(row)) <= _NOTABLE * largest
 
 
 def _is_multiclass(summary: dict[str, Any]) -> bool:
@@ -136,17 +179,29 @@ def _is_multiclass(summary: dict[str, Any]) -> bool:
 def _sentence(
     row: dict[str, Any], summary: dict[str, Any], number: Callable[[Any], str]
 ) -> Sentence:
-    before = "Documents with much of "
-    if "class" in row:
-        ends = f"({percentage(row['low'])} → {percentage(row['high'])})"
-        more = "more" if row["change"] > 0 else "less"
+    """The held-out difference with its interval, and the two predictions."""
+    change, is_class = difference(row), "class" in row
+    ends = percentage if is_class else number
+    predicted = f"{ends(row['low'])} → {ends(row['high'])}"
+    written = _points if is_class else lambda value: signed(number(value))
+    if row.get("lower") is not None:
+        interval = f"95% interval {written(row['lower'])} to {written(row['upper'])}"
+        typical = " for a typical document" if is_class else ""
+        predicted = f"{interval}; the model predicts {predicted}{typical}"
+    if is_class:
+        more = "more" if change > 0 else "less"
         kind = "of class " if _is_multiclass(summary) else ""
-        return Sentence(before, called(row), f" are {more} often {kind}{row['class']} {ends}.")
-    more = "higher" if row["change"] > 0 else "lower"
-    ends = f"({number(row['low'])} → {number(row['high'])})"
-    difference = number(abs(row["change"]))
-    name = target_name(summary)
-    return Sentence(before, called(row), f" score {difference} {more} in {name} {ends}.")
+        size = "" if row.get("lower") is None else f", by {_points(abs(change)).lstrip('+')} points"
+        after = f" are {more} often {kind}{row['class']}{size} ({predicted})."
+    else:
+        more = "higher" if change > 0 else "lower"
+        after = f" score {number(abs(change))} {more} in {target_name(summary)} ({predicted})."
+    return Sentence("Documents with much of ", called(row), after)
+
+
+def _points(p: float | None) -> str:
+    """A difference of probabilities in percentage points."""
+    return "-" if p is None else f"{100 * p:+.0f}"
 
 
 def quality_sentence(summary: dict[str, Any]) -> str:
@@ -196,12 +251,12 @@ def topics_title(summary: dict[str, Any]) -> str:
     beside += ["exposure"] if summary["settings"].get("exposure") else []
     with_average = f" with average {' and '.join(beside)}" if beside else ""
     title = (
-        f"Topics, with the {what}: predicted for a typical document{with_average} with little and "
-        f"with much of the topic ({low:g}th and {high:g}th percentile of the {which} documents)"
+        f"Topics, with the {what} of a typical document{with_average} with little and with much of "
+        f"the topic ({low:g}th and {high:g}th percentile of the {which} documents)."
     )
-    if rows[0].get("lower") is None:
-        return title
-    return f"{title}; held-out: the average difference in the outcomes of held-out documents"
+    if rows[0].get("lower") is not None:
+        title += " Held-out: the same difference in the outcomes of the held-out documents."
+    return f"{title} Proportion: of the kept {terms(summary)} of an average document."
 
 
 def topic_cells(summary: dict[str, Any]) -> list[list[str]]:
@@ -212,20 +267,16 @@ def topic_cells(summary: dict[str, Any]) -> list[list[str]]:
     number = same_decimals([row["change"] for row in rows])
     ends = percentage if is_class else number
 
-    def difference(value: float | None) -> str:
-        if value is None:
-            return "-"
-        return f"{100 * value:+.0f}" if is_class else signed(number(value))
-
-    what = "points" if is_class else "difference"
+    written = _points if is_class else lambda value: signed(number(value))
+    what = "predicted (points)" if is_class else "predicted"
     head = ["topic", *(["class"] if multiclass else []), what, "little → much"]
     table = [[*head, *(["held-out (95%)"] if interval else []), "proportion"]]
     for row in rows:
         own = [f"{row['topic']}", *([str(row["class"])] if multiclass else [])]
-        own += [difference(row["change"]), f"{ends(row['low'])} → {ends(row['high'])}"]
+        own += [written(row["change"]), f"{ends(row['low'])} → {ends(row['high'])}"]
         if interval:
-            ends95 = f"{difference(row['lower'])} to {difference(row['upper'])}"
-            own.append(f"{difference(row['estimate'])} ({ends95})")
+            ends95 = f"{written(row['lower'])} to {written(row['upper'])}"
+            own.append(f"{written(row['estimate'])} ({ends95})")
         table.append([*own, percentage(row["share"])])
     return table
 
@@ -244,14 +295,17 @@ def aligned(cells: list[list[str]], left: Sequence[int] = ()) -> list[str]:
 
 def topic_lines(summary: dict[str, Any]) -> tuple[str, list[tuple[str, str, str]]]:
     """The head of the table of topics; and for each topic the line of its numbers, its words, and
-    the dropped words beside them."""
-    cells = topic_cells(summary)
-    title, *heads = aligned(cells, left=(1,) if _is_multiclass(summary) else ())
+    the dropped words beside them. A class is named before the words, because it may be long."""
+    cells, multiclass = topic_cells(summary), _is_multiclass(summary)
+    if multiclass:
+        cells = [[row[0], *row[2:]] for row in cells]
+    title, *heads = aligned(cells)
     lines = []
     for head, row in zip(heads, summary["topics"], strict=True):
-        name = f"{row['name']}: " if row.get("name") else ""
-        words = name + (", ".join(row["words"]) or "no words")
-        lines.append((head, words, ", ".join(row.get("context") or [])))
+        names = [f"class {row['class']}"] if multiclass else []
+        names += [row["name"]] if row.get("name") else []
+        words = ": ".join([*names, joined(row["words"]) or f"no {terms(summary)}"])
+        lines.append((head, words, joined(row.get("context") or [])))
     return title, lines
 
 
@@ -287,8 +341,9 @@ def _replication(found: dict[str, Any], n_topics: int) -> str:
     if 0 < len(again) < n_topics:
         others = f", {'topic' if len(again) == 1 else 'topics'} {_listed(again)}; the others may "
         others += "be specific to this sample"
+    verb = "replicates" if len(again) == 1 else "replicate"
     return (
-        f"{len(again)} of {n_topics} topics replicate in two separate samples of "
+        f"{len(again)} of {n_topics} topics {verb} in two separate samples of "
         f"{found['documents']:,} training documents{others} (a quick check; {thorough} does more)."
     )
 
@@ -298,22 +353,22 @@ def _replication(found: dict[str, Any], n_topics: int) -> str:
 
 def word_lines(summary: dict[str, Any]) -> list[str]:
     """Words kept and dropped, and those whose first occurrence changes the prediction most."""
-    words = summary["words"]
+    words, what = summary["words"], terms(summary)
     if not words["selects"]:
-        lines = [f"All {words['words']:,} words are in the topics."]
+        lines = [f"All {words['words']:,} {what} are in the topics."]
     else:
         share = words["kept_token_share"]
         lines = [
-            f"Kept: {words['kept']:,} words, {share:.1%} of the tokens; most predictive: "
-            f"{', '.join(words['kept_examples'])}",
-            f"Dropped: {words['dropped']:,} words; most frequent: "
-            f"{', '.join(words['dropped_examples'])}",
+            f"Kept: {words['kept']:,} {what}, {share:.1%} of the tokens; most predictive: "
+            f"{joined(words['kept_examples'])}",
+            f"Dropped: {words['dropped']:,} {what}; most frequent: "
+            f"{joined(words['dropped_examples'])}",
         ]
     rows = [*words.get("raises", []), *words.get("lowers", [])]
     if not rows:
         return lines
     first, number = summary["topics"][0], same_decimals([row["change"] for row in rows])
-    name = f"{first['class']}, in percentage points" if "class" in first else target_name(summary)
+    name = f"{first['class']} (in points)" if "class" in first else target_name(summary)
     for side in ("raises", "lowers"):
         listed = [
             f"{row['word']} "
@@ -321,7 +376,9 @@ def word_lines(summary: dict[str, Any]) -> list[str]:
             for row in words.get(side, [])[:_STRONGEST]
         ]
         way = {"raises": "Higher", "lowers": "Lower"}[side]
-        lines.append(f"{way} prediction of {name} if a word occurs: {', '.join(listed) or 'none'}")
+        lines.append(
+            f"{way} prediction of {name} if a {what[:-1]} occurs: {joined(listed) or 'none'}"
+        )
     return lines
 
 
@@ -405,10 +462,11 @@ def reliability_line(summary: dict[str, Any]) -> str:
 
 def as_text(summary: dict[str, Any]) -> str:
     """The topics and the metrics of the model as plain text, for `print`."""
+    summary = with_labels(summary)
     title, topics = topic_lines(summary)
     lines = [headline(summary), ""]
     lines += [*map(str, main_sentences(summary)), quality_sentence(summary), ""]
-    lines += [f"{topics_title(summary)}:", title]
+    lines += [topics_title(summary), title]
     for head, words, _ in topics:
         lines += [head, f"    {words}"]
     lines += topic_remarks(summary)

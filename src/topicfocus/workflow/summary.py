@@ -22,11 +22,12 @@ from topicfocus.estimators.targets import TargetPart
 from topicfocus.estimators.training import useless_fit_messages
 from topicfocus.estimators.words import usual_order
 from topicfocus.passes import transposed_dot
+from topicfocus.persistence import plain
+from topicfocus.text.codes import joined
 from topicfocus.workflow.evaluate import Evaluation
 from topicfocus.workflow.giveaways import find_giveaways, giveaway_messages
 from topicfocus.workflow.read import Documents
 from topicfocus.workflow.split import Parts, n_empty, word_frequencies
-from topicfocus.workflow.write import joined, plain
 
 #: Settings that metrics.json records.
 _SETTINGS = (
@@ -67,7 +68,7 @@ class FittedModel:
     def effects(self) -> Effects:
         """Effects in the documents of the page; intervals if these had no part in the fit."""
         shown, jobs, fitted = self.on_page, self.config.jobs, self.model.fitted_
-        columns = self.documents.columns.of(shown)
+        columns = self.documents.columns.with_class_weights().of(shown)
         held_out = self.documents.y[shown] if len(self.parts[1]) else None
         counts = take_rows(self.documents.counts, shown)
         documents = fitted.documents(counts, held_out, **columns.for_predict())

@@ -1,16 +1,14 @@
 """Write results: a folder that appears when it is complete, and single files.
 
-A folder is filled under a temporary name beside its destination and renamed. Only files that a fit
-wrote and nobody changed are replaced: manifest.json lists them with their digests.
+A folder is filled under a temporary name beside its destination and renamed. It replaces a folder
+of that name only if that contains a model and nothing but files that a fit writes.
 """
 
 from __future__ import annotations
 
 import glob
-import hashlib
 import io
 import json
-import math
 import os
 import secrets
 import shutil
@@ -22,17 +20,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from topicfocus.config import SettingError, config_text, setting
-from topicfocus.persistence import replacing, save
+from topicfocus.persistence import plain, replacing, save
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from topicfocus.workflow.result import Result
 
-MANIFEST_FILE = "manifest.json"
 MODEL_FILE = "model.topicfocus"
 METRICS_FILE = "metrics.json"
-_FORMAT = "topicfocus result"
+#: All files that a fit may write into a folder.
+_FILES = (
+    *(MODEL_FILE, METRICS_FILE, "config.toml", "explorer.html", "frontier.png"),
+    *("predictions.csv", "topics.csv", "words.csv"),
+)
 _ENDINGS = (
     *(".gz", ".bz2", ".xz", ".zip", ".zst", ".csv", ".tsv", ".tab", ".jsonl", ".ndjson", ".json"),
     *(".parquet", ".pq", ".xlsx", ".xlsm", ".npz", ".mtx"),
@@ -104,50 +105,24 @@ def _status(path: Path) -> os.stat_result | None:
 
 
 def _check_replaceable(folder: Path) -> None:
-    """Raise an error unless the folder contains nothing but files of an earlier result."""
-    present = set(os.listdir(folder))
-    if not present:
-        return
+    """Raise an error unless the folder contains nothing but files that a fit writes."""
     advice = f"Move it away, or choose another folder with {setting('out')}."
-    listed = _read_manifest(folder)
-    if listed is None:
+    present = {entry.name: entry for entry in os.scandir(folder)}
+    if present and MODEL_FILE not in present:
         raise FileExistsError(
-            f"{folder} was not written by topicfocus: it has no {MANIFEST_FILE} that lists its "
-            f"files, so nothing in it is replaced. {advice}"
+            f"{folder} was not written by topicfocus: it has no {MODEL_FILE}, so nothing in it is "
+            f"replaced. {advice}"
         )
     other = sorted(
         name
-        for name in present - {MANIFEST_FILE}
-        if name not in listed or _digest(folder / name) != listed[name]
+        for name, entry in present.items()
+        if name not in _FILES or not entry.is_file(follow_symlinks=False)
     )
     if other:
         raise FileExistsError(
-            f"{folder}: {', '.join(other)} was changed or added after the fit, so the folder is "
-            f"not replaced. {advice}"
+            f"{folder} has {', '.join(other)}, which a fit does not write, so the folder is not "
+            f"replaced. {advice}"
         )
-
-
-def _read_manifest(folder: Path) -> dict[str, str] | None:
-    """Files of a result with their digests; None if there is no manifest of ours."""
-    path = folder / MANIFEST_FILE
-    try:
-        if not stat.S_ISREG(os.lstat(path).st_mode):
-            return None
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return None
-    if not isinstance(content, dict) or content.get("format") != _FORMAT:
-        return None
-    files = content.get("files")
-    return files if isinstance(files, dict) else None
-
-
-def _digest(path: Path) -> str | None:
-    """SHA-256 of a regular file; None for anything else, links included."""
-    if not stat.S_ISREG(os.lstat(path).st_mode):
-        return None
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def check_file(path: str | os.PathLike[str], overwrite: bool, inputs: Iterable[Any] = ()) -> None:
@@ -198,7 +173,6 @@ def new_folder(folder: Path, *, overwrite: bool) -> Iterator[Path]:
     try:
         temporary.mkdir()
         yield temporary
-        _write_manifest(temporary)
         if not folder.exists():
             temporary.rename(folder)
         elif overwrite:
@@ -220,17 +194,6 @@ def _swap(temporary: Path, folder: Path) -> None:
         old.rename(folder)
         raise
     shutil.rmtree(old)
-
-
-def _write_manifest(folder: Path) -> None:
-    content = {
-        "format": _FORMAT,
-        "version": 1,
-        "about": "files written by topicfocus; only these are replaced by --overwrite",
-        "files": {path.name: _digest(path) for path in sorted(folder.iterdir())},
-    }
-    with _new_file(folder / MANIFEST_FILE) as stream:
-        stream.write(f"{json.dumps(content, indent=2)}\n")
 
 
 def _new_file(path: Path) -> Any:
@@ -262,7 +225,7 @@ def write_result(folder: Path, result: Result, *, overwrite: bool) -> tuple[str,
         except (ValueError, TypeError, ImportError) as error:
             # The model is written anyway; `report` can make a page later.
             warnings.warn(f"no explorer page: {' '.join(str(error).split())}", stacklevel=2)
-        return tuple(sorted([*os.listdir(temporary), MANIFEST_FILE]))
+        return tuple(sorted(os.listdir(temporary)))
 
 
 def _write_picture(path: Path, tuning: dict[str, Any]) -> None:
@@ -280,25 +243,6 @@ def _write_picture(path: Path, tuning: dict[str, Any]) -> None:
 
 
 # ---- tables --------------------------------------------------------------------------------------
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON has it: Python's own numbers, None for NaN and infinity."""
-    if isinstance(value, dict):
-        return {str(k): plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(v) for v in value]
-    if hasattr(value, "tolist"):
-        return plain(value.tolist())
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value
-
-
-def joined(words: Iterable[str]) -> str:
-    """Words in a row; with semicolons if some contain commas, as codes may."""
-    words = list(words)
-    return ("; " if any("," in word for word in words) else ", ").join(words)
 
 
 def write_tables(tables: Iterable[pd.DataFrame], stream: Any, *, as_json: bool = False) -> int:

@@ -145,7 +145,16 @@ function documentText(data, d) {
   return data.documents.texts ? data.documents.texts[d] : null;
 }
 
-/** The unique label of a word or code (report/labels.py). */
+/** A text about words, of which the documents consist unless they are lists of codes. */
+function termed(model, text) {
+  return model.data.reading.codes ? text.replace(/\bword/g, "code").replace(/\bWord/g, "Code") : text;
+}
+
+function terms(model) {
+  return termed(model, "words");
+}
+
+/** The unique label of a word or code (text/codes.py). */
 function wordName(model, v) {
   const { labels, names } = model.data.words;
   return labels ? labels[v] : names[v];

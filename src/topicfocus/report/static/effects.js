@@ -11,6 +11,12 @@ function reach(model, k, l) {
   };
 }
 
+/** The difference that is quoted for topic k: that of held-out documents where there are any. */
+function difference(model, k, l) {
+  const { estimate, change } = reach(model, k, l);
+  return estimate ?? change;
+}
+
 function topicOrder(model, l) {
   return Array.from({ length: model.K }, (_, k) => k).sort((a, b) => reach(model, b, l).change - reach(model, a, l).change);
 }
@@ -71,13 +77,19 @@ function levelText(model, x, l, change = null) {
 }
 
 function changeText(model, k, l) {
-  return amountText(model, reach(model, k, l).change, l);
+  return amountText(model, difference(model, k, l), l);
 }
 
-/** The difference in held-out documents with its interval; empty without such documents. */
-function heldOutText(model, e, l) {
-  if (e.low === null) return "";
-  return `; held-out documents: ${amountText(model, e.estimate, l)} (95% interval ${amountText(model, e.low, l)} to ${amountText(model, e.high, l)})`;
+/** The 95% interval of the difference in held-out documents; empty without such documents. */
+function intervalText(model, k, l, decimals) {
+  const { low, high, change } = reach(model, k, l);
+  return low === null ? "" : `95% interval ${[low, high].map((x) => changeShort(model, x, l, decimals ?? changeDecimals(change))).join(" to ")}`;
+}
+
+/** What follows the difference of topic k: its interval, and the two predictions. */
+function differenceText(model, k, l) {
+  const interval = intervalText(model, k, l);
+  return `${interval ? `${interval} in held-out documents. ` : ""}${comparedText(model, k, l)}. ${leadText(model, k)}${stabilityText(model, k)}`;
 }
 
 /** The two predictions that are compared. */
@@ -97,7 +109,7 @@ function topicTip(model, k, l) {
   const { data } = model, e = reach(model, k, l);
   const name = `Topic ${topicLabel(data, k)}. `;
   if (!e.shares) return `${name}Coefficient ${format(model.coef[l][k])}.`;
-  return `${name}${changeText(model, k, l)}: ${comparedText(model, k, l)}${heldOutText(model, e, l)}. ${leadText(model, k)}${stabilityText(model, k)}`;
+  return `${name}${changeText(model, k, l)}: ${differenceText(model, k, l)}`;
 }
 
 /** Whether a topic replicates in halves of the documents; null where this was not checked. */
@@ -112,8 +124,8 @@ function backText(model, k) {
 function stabilityText(model, k) {
   const found = model.data.stability;
   if (!found) return "";
-  const { returning, low, high } = found.topics[k];
-  const difference = typeof low === "number" ? ` Its difference, estimated in the halves that did not find it: ${format(low)} to ${format(high)} (${percent(found.level)} interval).` : "";
+  const { returning, difference: mean, spread } = found.topics[k];
+  const difference = typeof mean === "number" ? ` Its predicted difference in halves: mean ${format(mean)}, standard deviation ${format(spread)}.` : "";
   return ` It ${backText(model, k)}. Top words that replicate in nearly all halves: ${returning.join(", ") || "none"}.${difference}`;
 }
 
@@ -143,12 +155,13 @@ function direction(x, largest) {
 
 /** The largest change of predictor l by a topic. */
 function largestChange(model, l) {
-  return Math.max(...Array.from({ length: model.K }, (_, k) => Math.abs(reach(model, k, l).change)));
+  return Math.max(...Array.from({ length: model.K }, (_, k) => Math.abs(difference(model, k, l))));
 }
 
-/** The colour of topic k for predictor l. */
+/** The colour of topic k for predictor l; none if its interval includes zero. */
 function topicKind(model, k, l) {
-  return direction(reach(model, k, l).change, largestChange(model, l));
+  const { low, high } = reach(model, k, l);
+  return low !== null && low <= 0 && high >= 0 ? "even" : direction(difference(model, k, l), largestChange(model, l));
 }
 
 /** The colour of word v for predictor l. */
@@ -188,5 +201,6 @@ function covariateEffects(model, l) {
   return given.names.map((name, j) => ({
     name, values: e.values[j], rare: e.rare[j], from: e.low[j][l], to: e.high[j][l], change: e.high[j][l] - e.low[j][l],
     low: e.lower ? e.lower[j][l] : null, high: e.upper ? e.upper[j][l] : null,
-  })).sort((a, b) => a.rare - b.rare || Math.abs(b.change) - Math.abs(a.change));
+    difference: e.lower ? (e.lower[j][l] + e.upper[j][l]) / 2 : e.high[j][l] - e.low[j][l], // intervals are symmetric
+  })).sort((a, b) => a.rare - b.rare || Math.abs(b.difference) - Math.abs(a.difference));
 }

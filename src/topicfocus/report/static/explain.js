@@ -25,7 +25,7 @@ function waterfallRows(model, found, l, parts) {
   if (beyond !== 0) shown.push({ name: "end of the scale", amount: beyond });
   // As in `topicfocus explain`, covariates contribute relative to their average.
   let at = found.base[l] + found.ofAverage.reduce((sum, amounts) => sum + amounts[l], 0);
-  const rows = [{ name: found.ofAverage.length ? "without words, average covariates" : "without words", from: null, to: at, total: true }];
+  const rows = [{ name: termed(model, found.ofAverage.length ? "without words, average covariates" : "without words"), from: null, to: at, total: true }];
   for (const item of shown) {
     rows.push({ ...item, from: at, to: at + item.amount });
     at += item.amount;
@@ -165,7 +165,7 @@ function shadedCodes(model, found, l) {
 
 function legend(model, l) {
   return el("p", { class: "legend" },
-    el("mark", { class: "up", "--a": 0.45 }, "higher"), " ", el("mark", { class: "down", "--a": 0.45 }, "lower"), ` ${thing(model, l)} with this word`);
+    el("mark", { class: "up", "--a": 0.45 }, "higher"), " ", el("mark", { class: "down", "--a": 0.45 }, "lower"), ` ${thing(model, l)} ${termed(model, "with this word")}`);
 }
 
 /** The response of a target in words: a number with its interval, or probabilities as bars. */
@@ -218,8 +218,8 @@ function fewWords(model, found, empty) {
   const n = found.words.length;
   const others = [model.data.covariates ? "its covariates" : null, model.data.remainder ? "the remainder" : null].filter(Boolean);
   if (n >= 3) return null;
-  if (n === 0) return el("p", { class: "note few" }, `${empty ? "The document is empty" : "None of its words is in a topic"}: this is the prediction for a document without topic words${others.length ? `, given ${others.join(" and ")}` : ""}.`);
-  return el("p", { class: "note few" }, `${n === 1 ? "One of its words is" : "Two of its words are"} in topics: the prediction depends only on ${[n === 1 ? "this word" : "these words", ...others].join(" and ")}.`);
+  if (n === 0) return el("p", { class: "note few" }, `${empty ? "The document is empty" : termed(model, "None of its words is in a topic")}: this is the prediction for a document without ${termed(model, "topic words")}${others.length ? `, given ${others.join(" and ")}` : ""}.`);
+  return el("p", { class: "note few" }, `${termed(model, n === 1 ? "One of its words is" : "Two of its words are")} in topics: the prediction depends only on ${[termed(model, n === 1 ? "this word" : "these words"), ...others].join(" and ")}.`);
 }
 
 /** The topics of a document's words. */
@@ -227,9 +227,9 @@ function compositionView(model, found) {
   const { data } = model;
   const shares = found.composition;
   const order = Array.from(shares, (_, k) => k).sort((a, b) => shares[b] - shares[a]);
-  return el("table", { class: "mix composition" }, el("caption", {}, found.words.length ? "Token proportions: the topics of its words" : "Token proportions: none of its words is in a topic"),
+  return el("table", { class: "mix composition" }, el("caption", {}, termed(model, found.words.length ? "Token proportions: the topics of its words" : "Token proportions: none of its words is in a topic")),
     el("tbody", {}, order.slice(0, 8).map((k) => el("tr", {},
       el("th", { scope: "row" }, el("button", { type: "button", class: "link", onclick: () => update({ topic: k, view: "topics" }) }, fitName(topicLabel(data, k), 36))),
-      el("td", { class: "track", "data-tip": `Topic ${topicLabel(data, k)}: ${percent(shares[k])} of its relevant words; in all documents ${percent(data.topics.prevalence[k])}` }, bar(0, shares[k], [0, 1], "accent")),
+      el("td", { class: "track", "data-tip": `Topic ${topicLabel(data, k)}: ${percent(shares[k])} of its relevant ${terms(model)}; in all documents ${percent(data.topics.prevalence[k])}` }, bar(0, shares[k], [0, 1], "accent")),
       el("td", { class: "number" }, percent(shares[k]))))));
 }

@@ -23,9 +23,9 @@ function stabilityCard(model) {
 /** [name, function of a topic's results], one per column; none without a check. */
 function stabilityColumns({ stability }) {
   if (!stability) return [];
-  // Several classes have several intervals.
-  const interval = ({ low, high }) => [low].flat().map((end, c) => (end === null ? null : `${signed(end, 2)} to ${signed([high].flat()[c], 2)}`)).filter(Boolean).join(", ") || null;
-  return [["cosine", (topic) => topic.cosine], ["replicates", (topic) => topic.same], [`difference (${percent(stability.level)})`, interval],
+  // Several classes have several differences.
+  const difference = (topic) => [topic.difference].flat().map((mean, c) => `${signed(mean, 2)} (${fixed([topic.spread].flat()[c], 2)})`).join(", ") || null;
+  return [["cosine", (topic) => topic.cosine], ["replicates", (topic) => topic.same], ["difference in halves, mean (standard deviation)", difference],
     ["words that replicate", (topic) => topic.returning.join(" ") || "none"]];
 }
 

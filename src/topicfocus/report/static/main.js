@@ -14,7 +14,7 @@ function header(model) {
   const kept = model.kept.length;
   return el("header", {},
     el("div", { class: "title" }, el("h1", {}, data.title),
-      el("p", { class: "muted" }, `${data.model}: ${model.K} topics, ${format(kept)} of ${format(data.words.names.length)} words kept, ${shownDocuments(data)} in this page`)),
+      el("p", { class: "muted" }, `${data.model}: ${model.K} topics, ${format(kept)} of ${format(data.words.names.length)} ${terms(model)} kept, ${shownDocuments(data)} in this page`)),
     el("div", { class: "fields tools" },
       model.L > 1 ? effectChoice(model) : null,
       el("button", { type: "button", id: "theme", "data-key": "theme", onclick: () => { switchTheme(); update({}); } }, "Switch theme"),
@@ -33,7 +33,7 @@ function effectChoice(model) {
     (l) => update({ predictor: l === "" ? null : Number(l), box: null }));
 }
 
-function tabs() {
+function tabs(model) {
   const move = (event) => {
     const step = { ArrowRight: 1, ArrowLeft: -1, Home: -VIEWS.indexOf(state.view), End: VIEWS.length - 1 - VIEWS.indexOf(state.view) }[event.key];
     if (step === undefined) return;
@@ -44,7 +44,7 @@ function tabs() {
   };
   return el("div", { role: "tablist", class: "tabs", "aria-label": "Views", onkeydown: move }, VIEWS.map((view) => el("button", {
     type: "button", role: "tab", id: `tab-${view}`, "aria-controls": `panel-${view}`, onclick: () => update({ view }),
-  }, TITLES[view])));
+  }, view === "words" ? capital(terms(model)) : TITLES[view])));
 }
 
 /** The filters of the views, each with a button that removes it. */
@@ -56,7 +56,7 @@ function selection(model) {
   if (state.word !== null) parts.push(chip(`word: ${shorten(wordName(model, state.word), 40)}`, { word: null }));
   if (state.box) parts.push(chip("selected documents", { box: null, doc: null }));
   return parts.length ? [el("span", { class: "muted" }, "Filtered by:"), ...parts]
-    : [el("span", { class: "muted" }, "Choose a topic or a word to filter the other views.")];
+    : [el("span", { class: "muted" }, `Choose a topic or a ${terms(model).slice(0, -1)} to filter the other views.`)];
 }
 
 function start(data) {
@@ -68,7 +68,7 @@ function start(data) {
   const bar = el("div", { class: "selection", role: "status", "aria-label": "Selection" });
   const top = el("div", { class: "top" }), collected = el("div", { role: "status", "aria-label": "Corrections" });
   const panels = Object.fromEntries(VIEWS.map((view) => [view, el("div", { role: "tabpanel", id: `panel-${view}`, "aria-labelledby": `tab-${view}`, tabindex: -1, class: "panel" })]));
-  const row = tabs();
+  const row = tabs(model);
   app.replaceChildren(top, el("nav", { "aria-label": "Views" }, row), bar, collected, el("main", {}, VIEWS.map((view) => panels[view])));
 
   const draw = (view, width) => DRAW[view](model, panels[view], width);

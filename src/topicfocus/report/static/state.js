@@ -87,7 +87,7 @@ function readAddress(model) {
   state.query = given.get("query") || "";
   state.figure = given.get("figure");
   state.exposure = Number(given.get("exposure")) > 0 ? Number(given.get("exposure")) : null;
-  const covariates = (given.get("covariates") || "").split(",").map(Number);
+  const covariates = given.get("covariates") ? given.get("covariates").split(",").map(Number) : [];
   state.covariates = data.covariates && covariates.length === data.covariates.names.length && covariates.every(Number.isFinite) ? covariates : null;
   state.parts = given.get("parts") === "topics" ? "topics" : "words";
   state.order = given.get("order") in ORDERS ? given.get("order") : "instructive";

@@ -27,43 +27,43 @@ function plainName(label) {
   return label.replace(/^\w{1,6}: /, "").replace(/(.) \(.*$/, "$1");
 }
 
-/** One line of the story: the difference, the topic, the two predictions, and the interval. */
+/** One line of the story: the difference, the topic, the interval and the two predictions. */
 function driver(model, k, l, decimals, unit) {
-  const r = reach(model, k, l), change = (x) => changeShort(model, x, l, decimals);
-  const ends = r.from === null ? "" : `${levelText(model, r.from, l, r.change)} to ${levelText(model, r.to, l, r.change)}`;
-  return [el("strong", { class: "amount" }, `${change(r.change)}${unit ? ` ${unit}` : ""}`), " ", namedTopic(model, k, l),
-    ends ? el("span", { class: "muted ends" }, ` ${ends}${heldOutShort(model, k, l, decimals)}`) : null];
+  return [el("strong", { class: "amount" }, `${changeShort(model, difference(model, k, l), l, decimals)}${unit ? ` ${unit}` : ""}`), " ", namedTopic(model, k, l),
+    el("span", { class: "muted ends" }, ` ${evidence(model, k, l, decimals)}`)];
 }
 
-/** The difference in held-out documents with its interval, without units; empty without such documents. */
-function heldOutShort(model, k, l, decimals) {
-  const { estimate, low, high } = reach(model, k, l), change = (x) => changeShort(model, x, l, decimals);
-  return low === null ? "" : `; held-out ${change(estimate)} (${change(low)} to ${change(high)})`;
+/** The interval of a difference and the two predictions, in short. */
+function evidence(model, k, l, decimals) {
+  const r = reach(model, k, l);
+  if (r.from === null) return "";
+  const predicted = `${levelText(model, r.from, l, r.change)} to ${levelText(model, r.to, l, r.change)}`;
+  return r.low === null ? predicted : `${intervalText(model, k, l, decimals)}; predicted ${predicted}`;
 }
 
 /** Topics whose interval excludes zero and whose change is not negligible, the strongest first: [raise, lower]. */
 function movers(model, l) {
   const order = Array.from({ length: model.K }, (_, k) => k);
-  const sure = order.filter((k) => { const e = reach(model, k, l); return topicKind(model, k, l) !== "even" && (e.low === null || e.low > 0 || e.high < 0); });
-  const by = (sign) => sure.filter((k) => sign * reach(model, k, l).change > 0).sort((a, b) => sign * (reach(model, b, l).change - reach(model, a, l).change));
+  const sure = order.filter((k) => topicKind(model, k, l) !== "even");
+  const by = (sign) => sure.filter((k) => sign * difference(model, k, l) > 0).sort((a, b) => sign * (difference(model, b, l) - difference(model, a, l)));
   return [by(1), by(-1)];
 }
 
 function storyCard(model, l) {
   const { data } = model;
   const target = data.targets[data.predictors[l].target];
-  const sentences = ownClasses(model) ? classStory(model, target) : numberStory(model, l);
+  const [sentences, note] = ownClasses(model) ? classStory(model, target) : numberStory(model, l);
   const warnings = data.warnings.map((text) => el("p", { class: "warning", role: "note" }, el("strong", {}, "Warning: "), text));
-  return el("section", { class: "card story", "aria-label": "In short" }, warnings, sentences, figuresStory(model, l), stabilityStory(model), nextStory());
+  return el("section", { class: "card story", "aria-label": "In short" }, warnings, sentences, nextStory(model), note, figuresStory(model, l), stabilityStory(model));
 }
 
 /** Topics with higher and with lower predictions, the strongest first. */
 function numberStory(model, l) {
   const { data } = model, target = data.targets[data.predictors[l].target];
   const all = movers(model, l), named = all.map((list) => list.slice(0, state.all ? list.length : MOST_NAMED)), [up, down] = named;
-  if (!up.length && !down.length) return [el("p", {}, `No topic has a difference in ${thing(model, l)} with an interval that excludes zero.`)];
+  if (!up.length && !down.length) return [el("p", {}, `No topic has a difference in ${thing(model, l)} with an interval that excludes zero.`), null];
   // The same number of decimals in all of them, and the unit once.
-  const sizes = [...up, ...down].map((k) => Math.abs(reach(model, k, l).change));
+  const sizes = [...up, ...down].map((k) => Math.abs(difference(model, k, l)));
   const decimals = Math.max(changeDecimals(Math.max(...sizes)), Math.min(6, Math.ceil(-Math.log10(Math.min(...sizes)))));
   const unit = unitOfChange(model, l);
   const unsure = model.K - all[0].length - all[1].length;
@@ -72,9 +72,8 @@ function numberStory(model, l) {
     el("p", {}, el("strong", { class: kind }, word), " ", el("strong", {}, thing(model, l)), `${i ? other : ""} in documents with more of these topics`),
     driverList(named[i].map((k, j) => driver(model, k, l, decimals, j === 0 ? unit : "")), all[i].length - named[i].length)) : null);
   return [
-    el("div", { class: "sides" }, side(0, "Higher", "up"), side(1, "Lower", "down")),
-    covariateStory(model, l),
-    data.effects ? el("p", { class: "note" }, `Differences${isClass(target) ? ", in percentage points," : ""} between documents with little and with much of a topic (${quantileText(data.effects, 0)} and ${quantileText(data.effects, 1)} percentile); ${levelText(model, data.effects.typical[l], l)} in a typical document${scaleText(model, l)}. ${unsure ? `Not listed: ${unsure} ${unsure === 1 ? "topic" : "topics"} with a negligible difference${data.effects.lower ? ", or with an interval that includes zero" : ""}. ` : ""}${data.effects.lower ? "Held-out: the same difference estimated in the held-out documents, with its 95% interval. " : ""}These are associations, not causes.`) : null,
+    [el("div", { class: "sides" }, side(0, "Higher", "up"), side(1, "Lower", "down")), covariateStory(model, l)],
+    data.effects ? el("p", { class: "note" }, `Differences${isClass(target) ? ", in percentage points," : ""} between documents with little and with much of a topic (${quantileText(data.effects, 0)} and ${quantileText(data.effects, 1)} percentile)${data.effects.lower ? ", estimated in the held-out documents. Predicted: by the model, for a typical document, which has" : "; a typical document has"} ${levelText(model, data.effects.typical[l], l)}${scaleText(model, l)}. ${unsure ? `Not listed: ${unsure} ${unsure === 1 ? "topic" : "topics"} with a negligible difference${data.effects.lower ? ", or with an interval that includes zero" : ""}. ` : ""}These are associations, not causes.`) : null,
   ];
 }
 
@@ -83,9 +82,9 @@ function covariateStory(model, l) {
   const rows = covariateEffects(model, l).filter((r) => !r.rare && (r.low === null || r.low > 0 || r.high < 0)).slice(0, MOST_NAMED);
   if (!rows.length) return null;
   return el("p", {}, el("strong", {}, "Covariates: "), listedParts(rows.map((r) => [
-    el("strong", { class: direction(r.change, Math.abs(rows[0].change)) }, shorten(r.name, 40)), ` from ${format(r.values[0])} to ${format(r.values[1])} `,
-    el("strong", { class: "amount" }, changeShort(model, r.change, l, changeDecimals(r.change))),
-    r.low === null ? "" : ` (held-out ${[r.low, r.high].map((x) => changeShort(model, x, l, changeDecimals(r.change))).join(" to ")})`])), ".");
+    el("strong", { class: direction(r.difference, Math.abs(rows[0].difference)) }, shorten(r.name, 40)), ` from ${format(r.values[0])} to ${format(r.values[1])} `,
+    el("strong", { class: "amount" }, changeShort(model, r.difference, l, changeDecimals(r.change))),
+    r.low === null ? "" : ` (95% interval ${[r.low, r.high].map((x) => changeShort(model, x, l, changeDecimals(r.change))).join(" to ")}; predicted ${changeShort(model, r.change, l, changeDecimals(r.change))})`])), ".");
 }
 
 function capital(text) {
@@ -126,15 +125,14 @@ function classStory(model, target) {
   const { data } = model;
   const best = target.labels.map((label, c) => {
     const l = target.first + c;
-    const k = Array.from({ length: model.K }, (_, j) => j).sort((a, b) => reach(model, b, l).change - reach(model, a, l).change)[0];
-    return { label, k, l, change: reach(model, k, l).change };
+    const k = Array.from({ length: model.K }, (_, j) => j).sort((a, b) => difference(model, b, l) - difference(model, a, l))[0];
+    return { label, k, l, change: difference(model, k, l) };
   }).sort((a, b) => b.change - a.change);
   const shown = state.all ? best : best.slice(0, MOST_CLASSES);
-  const far = ({ k, l }) => (reach(model, k, l).shares ? ` ${share(reach(model, k, l).from)} to ${share(reach(model, k, l).to)}${heldOutShort(model, k, l)}` : "");
   return [
-    el("p", {}, `${model.K} topics distinguish ${target.labels.length} classes of ${target.name}. `, el("strong", {}, "The probability of a class is higher"), " in documents with more of these topics"),
-    driverList(shown.map((one) => [el("strong", {}, one.label), " ← ", namedTopic(model, one.k, one.l), el("span", { class: "muted" }, far(one))]), best.length - shown.length),
-    el("p", { class: "note" }, data.effects ? `The percentages are the probability of the class in documents with little and with much of the topic. ${data.effects.lower ? "Held-out: this difference estimated in the held-out documents, in percentage points, with its 95% interval. " : ""}` : "", confusedText(model, target), "These are associations in the documents, not causes.")];
+    [el("p", {}, `${model.K} topics distinguish ${target.labels.length} classes of ${target.name}. `, el("strong", {}, "The probability of a class is higher"), " in documents with more of these topics"),
+    driverList(shown.map((one, i) => [el("strong", {}, one.label), " ← ", ...driver(model, one.k, one.l, 2, i === 0 ? "points" : "")]), best.length - shown.length)],
+    el("p", { class: "note" }, data.effects ? `Differences of the probability of the class, in percentage points, between documents with little and with much of the topic${data.effects.lower ? ", estimated in the held-out documents. Predicted: by the model, for a typical document" : ""}. ` : "", confusedText(model, target), "These are associations in the documents, not causes.")];
 }
 
 function confusedText(model, target) {
@@ -167,7 +165,7 @@ function inWords(name, value, target) {
 function figuresStory(model, l) {
   const { data } = model, { completeness } = data;
   const kept = keptWords(model), all = data.words.names.length;
-  const words = kept < all ? `${fixed(kept, 0)} of ${fixed(all, 0)} words` : `all ${fixed(all, 0)} words`;
+  const words = kept < all ? `${fixed(kept, 0)} of ${fixed(all, 0)} ${terms(model)}` : `all ${fixed(all, 0)} ${terms(model)}`;
   const t = data.predictors[l].target, target = data.targets[t], found = data.evaluation[t];
   if (!found) return el("p", { class: "muted" }, `The topics contain ${words}. The documents of this page have no target, so there are no prediction metrics.`);
   const rows = Object.entries(found.figures), [, own] = rows[0];
@@ -187,16 +185,21 @@ function stabilityStory(model) {
   if (stability) return halvesStory(model, stability);
   const again = quick ? quick.components : [];
   return el("p", { id: "stability" }, el("strong", {}, "Stability: "),
-    quick ? [`${again.length} of ${model.K} topics replicate in two separate samples of ${format(quick.documents)} training documents`,
+    quick ? [`${again.length} of ${model.K} topics ${again.length === 1 ? "replicates" : "replicate"} in two separate samples of ${format(quick.documents)} training documents`,
       again.length && again.length < model.K ? [": ", listedParts(again.map((k) => namedTopic(model, k, topicOn(model, k))))] : null, ". This is a quick check; "] : "this page has no check. ",
     el("code", {}, "topicfocus fit --stability 50"), " or ", el("code", {}, "topicfocus.stability"), " shows which topics and words replicate in halves of the documents.");
 }
 
 /** What a reader can do with the page. */
-function nextStory() {
-  const go = (view, text) => el("button", { type: "button", class: "link", "data-key": `next-${view}`, onclick: () => update({ view }) }, text);
-  return el("p", { id: "next" }, el("strong", {}, "Next: "), "choose a topic below to see its words and documents, and to rename it, merge it or drop words. ",
-    go("documents", "See the largest errors"), ", or ", go("try", "predict a text of your own"), ".");
+function nextStory(model) {
+  const link = (key, onclick, text) => el("button", { type: "button", class: "link", "data-key": `next-${key}`, onclick }, text);
+  const correct = () => {
+    document.getElementById("topic-name").focus({ preventScroll: true });
+    document.getElementById("topic-card").scrollIntoView({ block: innerWidth < 900 ? "start" : "nearest" });
+  };
+  return el("p", { id: "next" }, el("strong", {}, "Next:"), link("correct", correct, `Rename, merge or drop ${terms(model)}`),
+    link("documents", () => update({ view: "documents" }), "See the largest errors"),
+    link("try", () => update({ view: "try" }), `Predict a ${model.data.reading.codes ? "document" : "text"} of your own`));
 }
 
 /** Which topics and how many words do not replicate in halves of the documents. */

@@ -96,11 +96,11 @@ function drawTopics(model, root, width) {
 
 /** How to read the plot of topics. */
 function forestNote(model, l) {
-  const { data } = model, e = data.effects, leads = data.topics.leads ? " Main topic: the fraction of documents whose relevant words are mostly of this topic." : "";
+  const { data } = model, e = data.effects, leads = data.topics.leads ? ` Main topic: the fraction of documents whose relevant ${terms(model)} are mostly of this topic.` : "";
   if (!e) return el("p", { class: "note" }, "No documents were given, so these are coefficients less their average, on the scale of the linear predictor.");
   return el("p", { class: "note" }, `Prediction of a typical document with little (○, ${quantileText(e, 0)} percentile) and with much (●, ${quantileText(e, 1)} percentile) of the topic, the other topics in proportion. `,
     ownClasses(model) ? "Choose a class under Outcome to compare all topics for it. " : `Dashed line: the typical document, ${levelText(model, e.typical[l], l)}. `,
-    e.lower ? "Thin lines: 95% intervals of the difference, estimated in the held-out documents with the topics as given." : "", leads);
+    e.lower ? "Difference and thin lines: estimated in the held-out documents with the topics as given, with the 95% interval." : "", leads);
 }
 
 /** "10th", "97.5th": the upper percentile depends on the number of classes. */
@@ -130,9 +130,15 @@ function fitting(names, length) {
   return names.filter((name, i) => { total += name.length + 2; return i < 3 || total <= length; });
 }
 
+/** Names without those that differ in case only, as codes of two kinds do. */
+function distinct(names) {
+  const lower = names.map((name) => name.toLowerCase());
+  return names.filter((_, i) => lower.indexOf(lower[i]) === i);
+}
+
 /** The number and the words of a topic in its row; a name comes first. */
 function rowWords(model, k) {
-  const { data } = model, words = fitting(topWords(model, k).slice(0, ROW_WORDS).map((w) => plainName(wordName(model, w.v))), ROW_CHARACTERS);
+  const { data } = model, words = fitting(distinct(topWords(model, k).slice(0, ROW_WORDS).map((w) => plainName(wordName(model, w.v)))), ROW_CHARACTERS);
   const joined = (some) => some.join(some.some((w) => w.includes(",")) ? "; " : ", "), rest = words.slice(3);
   return [el("b", { class: "number-badge" }, topicNumber(data, k)), " ",
     isNamed(data, k) ? [el("strong", {}, topicName(data, k)), ": ", joined(words)] : [el("strong", {}, joined(words.slice(0, 3))), rest.length ? `, ${joined(rest)}` : ""]];
@@ -146,12 +152,12 @@ function forest(model, order, chosen) {
   const target = data.targets[data.predictors[l].target], { leads } = data.topics;
   const most = leads ? Math.max(...leads, 1e-9) : 1;
   const axisTicks = ticks(domain, 4);
-  const decimals = Math.min(2, decimalsOf(order.map((k) => reach(model, k, l).change)));
+  const decimals = Math.min(2, decimalsOf(order.map((k) => difference(model, k, l))));
   const within = (v, on) => { const [low, high] = limitsOf(model, on); return clamp(v, low ?? v, high ?? v); };
   const from = state.word !== null ? wordTopics(model, state.word) : null;
   const limits = e ? limitsOf(model, l).filter((v) => v !== null && v >= domain[0] && v <= domain[1]) : [];
   const head = el("div", { class: "forest-row head", "aria-hidden": "true" },
-    el("span", { class: "name" }, "Topic and its words"),
+    el("span", { class: "name" }, `Topic and its ${terms(model)}`),
     el("span", { class: "axis-cell" }, axisTicks.map((t) => el("span", { "--at": `${s(t)}%` }, isClass(target) && e ? percent(t) : format(t)))),
     el("span", { class: "change" }, "Difference"),
     el("span", { class: "share" }, leads ? "Main topic" : ""));
@@ -167,7 +173,7 @@ function forest(model, order, chosen) {
     },
       el("span", { class: "name" }, own ? el("small", { class: "for" }, "higher probability of ", el("b", {}, predictorName(model, on))) : null,
         el("span", { class: "words" }, rowWords(model, k)),
-        context.length ? el("small", { class: "with" }, `with ${context.join(", ")}`) : null,
+        context.length ? el("small", { class: "with" }, `often with ${context.join(", ")}`) : null,
         replicates ? el("small", { class: `back${replicates.topics[k].same ? "" : " unsure"}` }, backText(model, k)) : null,
         from ? el("small", { class: "from-word" }, `${percent(from[k])} of the occurrences of “${wordName(model, state.word)}”`) : null),
       svg("svg", { class: "forest-plot", "aria-hidden": "true" },
@@ -178,7 +184,7 @@ function forest(model, order, chosen) {
         svg("line", { class: `interval thick ${kind}`, x1: at(a), x2: at(b), y1: "50%", y2: "50%" }),
         svg("circle", { class: `hollow ${kind}`, cx: at(a), cy: "50%", r: 4 }),
         svg("circle", { class: kind, cx: at(b), cy: "50%", r: 5.5 })),
-      el("span", { class: `change ${kind}` }, changeShort(model, r.change, on, decimals)),
+      el("span", { class: `change ${kind}` }, changeShort(model, difference(model, k, on), on, decimals)),
       el("span", { class: "share" }, leads ? [bar(0, leads[k], [0, most], "accent"), el("small", {}, percent(leads[k]))] : null)));
   });
   const title = own ? "Predicted differences of topics for their classes" : `Predicted differences of topics in ${predictorName(model, l)}`;
@@ -186,7 +192,7 @@ function forest(model, order, chosen) {
   return el("div", { class: "forest" },
     el("p", { class: "muted" }, e ? `${capital(measured)} with little (○) and with much (●) of the topic` : "Coefficients"), head,
     el("ul", { class: `plain ${order.length > MOST_ROWS ? "tall" : ""}`, "data-scroll": "forest", tabindex: order.length > MOST_ROWS ? 0 : null, role: "list", "aria-label": "Topics in the order of their numbers" }, rows),
-    savers(title, () => barsDrawing(title, order.map((k) => { const on = topicOn(model, k), r = reach(model, k, on), a = r.from ?? 0; return { name: fitName(own ? `${brief(predictorName(model, on), 20)}: ${topicLabel(data, k)}` : topicLabel(data, k), 38), from: a, to: r.to ?? r.change, low: r.low === null ? undefined : a + r.low, high: r.low === null ? undefined : a + r.high, kind: topicKind(model, k, on), text: changeShort(model, r.change, on) }; }), { label: e ? measured : "coefficient", at: own ? null : base }), () => topicsData(model)));
+    savers(title, () => barsDrawing(title, order.map((k) => { const on = topicOn(model, k), r = reach(model, k, on), a = r.from ?? 0; return { name: fitName(own ? `${brief(predictorName(model, on), 20)}: ${topicLabel(data, k)}` : topicLabel(data, k), 38), from: a, to: r.to ?? r.change, low: r.low === null ? undefined : a + r.low, high: r.low === null ? undefined : a + r.high, kind: topicKind(model, k, on), text: changeShort(model, difference(model, k, on), on) }; }), { label: e ? measured : "coefficient", at: own ? null : base }), () => topicsData(model)));
 }
 
 /** Predicted differences of covariates. */
@@ -194,12 +200,12 @@ function covariateCard(model, l) {
   const rows = covariateEffects(model, l), title = "Covariates";
   if (!rows.length) return null;
   const change = (r, x) => (x === null ? "–" : changeShort(model, x, l, changeDecimals(r.change)));
-  const cells = rows.map((r) => [r.name, format(r.values[0]), format(r.values[1]), levelText(model, r.from, l, r.change), levelText(model, r.to, l, r.change), change(r, r.change), r.low === null ? "–" : `${change(r, r.low)} to ${change(r, r.high)}`]);
+  const cells = rows.map((r) => [r.name, format(r.values[0]), format(r.values[1]), levelText(model, r.from, l, r.change), levelText(model, r.to, l, r.change), change(r, r.difference), r.low === null ? "–" : `${change(r, r.low)} to ${change(r, r.high)}`]);
   const head = ["covariate", "low", "high", "prediction, low", "prediction, high", "difference", "95% interval"];
   const rare = rows.some((r) => r.rare) ? " Indicators that are the same at both percentiles are compared at their smallest and largest value." : "";
   return card(title, el("p", {}, `${capital(thing(model, l))} of a typical document at the 10th and the 90th percentile of each covariate, everything else unchanged.${rare}`),
     table(title, head, cells),
-    rows[0].low === null ? null : el("p", { class: "note" }, "Intervals: the same difference estimated in the held-out documents."),
+    rows[0].low === null ? null : el("p", { class: "note" }, "Difference and interval: estimated in the held-out documents."),
     savers(title, () => barsDrawing(title, rows.map((r) => ({ name: r.name, from: r.from, to: r.to, text: change(r, r.change) })), { label: thing(model, l), at: model.data.effects ? model.data.effects.typical[l] : null }),
       () => ({ head: ["covariate", "low", "high", "prediction, low", "prediction, high", "difference", "95% low", "95% high"], rows: rows.map((r) => [r.name, ...r.values, r.from, r.to, r.change, r.low, r.high]) })));
 }
@@ -236,7 +242,7 @@ function topicSentence(model, k, l) {
   const { data } = model, r = reach(model, k, l);
   if (!r.shares) return el("p", {}, "Coefficient ", el("strong", {}, format(model.coef[l][k])), ".");
   return el("p", { class: "sentence" }, el("strong", { class: topicKind(model, k, l), "data-change": r.change }, changeText(model, k, l)),
-    `: ${comparedText(model, k, l)}${heldOutText(model, r, l)}. ${leadText(model, k)}${stabilityText(model, k)}`);
+    `: ${differenceText(model, k, l)}`);
 }
 
 /** The coefficient, in a part that opens. */
@@ -269,10 +275,10 @@ function topicCard(model, k, l) {
     el("h2", {}, `Topic ${topicNumber(data, k)}`, state.printing ? `: ${topicName(data, k)}` : ""),
     topicSentence(model, k, l),
     el("div", { class: "fields correct" }, el("label", { class: "field grow" }, el("span", {}, "Name"), name), merge),
-    select("Words by", state.by, wordOrders(data), (by) => update({ by })),
+    select(termed(model, "Words by"), state.by, wordOrders(data), (by) => update({ by })),
     state.by === "relevance" ? el("label", { class: "field wide", for: "relevance" }, el("span", { id: "relevance-value" }, relevanceText()), slider) : null,
-    el("p", { class: "note", id: state.printing ? null : "relevance-note" }, orderNote,
-      "First bar: the probability of the word in the topic; the colour shows whether the prediction is ", el("span", { class: "up" }, "higher"), " or ", el("span", { class: "down" }, "lower"), " with the word. Second bar: the number of documents with the word.", data.stability ? " Dotted: the word is kept in less than half of the halves of the documents." : ""),
+    el("p", { class: "note", id: state.printing ? null : "relevance-note" }, orderNote ? termed(model, orderNote) : null,
+      termed(model, "First bar: the probability of the word in the topic; the colour shows whether the prediction is "), el("span", { class: "up" }, "higher"), " or ", el("span", { class: "down" }, "lower"), termed(model, " with the word. Second bar: the number of documents with the word."), data.stability ? " Dotted: the word is kept in less than half of the halves of the documents." : ""),
     el("div", { id: state.printing ? null : "topic-words" }, wordBars(model, k, l)),
     contextView(model, k), coefficientView(model, k, l),
     el("p", { class: "narrow-only" }, el("button", { type: "button", onclick: () => document.getElementById("panel-topics").scrollIntoView({ block: "start" }) }, "Back to all topics")));
@@ -358,7 +364,7 @@ function topicDocuments(model, k) {
   const list = typicalDocuments(model, k, Array.from({ length: n }, (_, d) => d).filter((d) => word === null || documentCounts(data, d).has(word)));
   const whole = (d) => {
     const found = predictCounts(model, documentCounts(data, d), documentGiven(model, d));
-    return el("li", { class: "whole" }, documentButton(model, d, `${percent(data.documents.composition[d * model.K + k])} of its relevant words (${format(relevantWords(model, d))} different ones) are of this topic; predicted ${predictedText(model, d, l)}, actual ${actualText(model, d, t)}`, false),
+    return el("li", { class: "whole" }, documentButton(model, d, `${percent(data.documents.composition[d * model.K + k])} of its relevant ${terms(model)} (${format(relevantWords(model, d))} different ones) are of this topic; predicted ${predictedText(model, d, l)}, actual ${actualText(model, d, t)}`, false),
       el("div", { class: "text", tabindex: 0, role: "region", "aria-label": `Text of ${documentTitle(model, d)}` }, documentWords(model, d, found, l)));
   };
   return el("section", { class: "card later" }, el("h2", {}, `Typical documents of topic ${fitName(topicLabel(data, k), 40)}${word === null ? "" : `, with “${wordName(model, word)}”`}`),

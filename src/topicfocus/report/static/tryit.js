@@ -122,7 +122,7 @@ function codeInput(model) {
   });
   suggest();
   return [
-    data.reading.note ? el("p", { class: "note" }, `${data.reading.note} Choose words from the list instead.`) : null, exampleNote(model),
+    data.reading.note ? el("p", { class: "note" }, `${data.reading.note} Choose ${terms(model)} from the list instead.`) : null, exampleNote(model),
     el("label", { class: "field wide", for: "try-code" }, el("span", {}, "Add to the document (Enter takes the first)"), box), suggestions, startFrom(model)];
 }
 
@@ -154,12 +154,12 @@ function tryWords(model) {
   const l = explainedPredictor(model, found);
   const terms = data.reading.text ? new Set(found.terms.map((t) => t.v)).size : entered.length - state.off.length;
   const total = data.reading.text ? found.spans.length - state.off.length : terms;
-  return card("Words of the document",
+  return card(termed(model, "Words of the document"),
     el("p", { class: "now", "aria-hidden": "true" }, predictionNow(model, l)),
-    el("p", { class: "note" }, "Click a word to remove it, or to put it back."), legend(model, l),
+    el("p", { class: "note" }, termed(model, "Click a word to remove it, or to put it back.")), legend(model, l),
     el("div", { class: "text", tabindex: 0, role: "region", "aria-label": "The document with shaded words", "data-scroll": "try" },
       data.reading.text ? shadedText(model, entered, found.spans, found.terms, found, l, { toggle: toggleOff, off: state.off }) : codeSwitches(model, entered, found, l)),
-    el("p", { class: "note" }, `${format(total)} ${total === 1 ? "word" : "words"}; ${format(terms)} different ones are in the vocabulary, and ${found.words.length} of these in topics. `,
+    el("p", { class: "note" }, `${format(total)} ${termed(model, total === 1 ? "word" : "words")}; ${format(terms)} different ones are in the vocabulary, and ${found.words.length} of these in topics. `,
       state.off.length ? el("button", { type: "button", class: "link", "data-key": "all-back", onclick: () => update({ off: [] }) }, `Put ${state.off.length} back`) : null));
 }
 

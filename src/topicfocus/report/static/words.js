@@ -303,7 +303,7 @@ function whyText(model, v) {
   if (kept) {
     return evidence > cost
       ? "Its screening statistic exceeds the cost of a word, and is large enough for its frequency."
-      : "Its screening statistic is small; it was kept because it is correlated with words that were selected.";
+      : "Its screening statistic is at most the cost of a word; at least ten words are kept.";
   }
   if (evidence <= cost) return "Its screening statistic is below the cost of a word.";
   if (why.needed && why.needed[v] > evidence * 1.001) {
