@@ -5,8 +5,9 @@
     python experiments/remainder.py --page                         # the page from finished results
 
 Each split holds out a fifth of the documents. Texts are counted by ``TokenCounter(remainder=True)``
-on the others; the regression gets the same words and pairs of words as the remainder (of eICU the
-codes), and its penalty is chosen on validation documents. Writes experiments/REMAINDER.md.
+on the others; the regression gets the same words and pairs of words as the remainder (of bags of
+codes or stems these), and its penalty is chosen on validation documents. Writes
+experiments/REMAINDER.md.
 """
 
 from __future__ import annotations
@@ -34,7 +35,11 @@ DATA = {
     "imdb": "AUC",
     "newsgroups": "log loss",
     "eicu": "AUC",
+    "poliblog": "AUC",
+    "diabetes": "AUC",
 }
+#: Bags of codes or stems, with their split; the most training documents of each.
+BAGS = {"eicu": None, "poliblog": None, "diabetes": 10_000}
 TEST_SHARE = 0.2
 #: Documents of a split, training and test, where there are more.
 MOST = {"imdb": 7_500}
@@ -43,8 +48,8 @@ PAGE = Path(__file__).with_name("REMAINDER.md")
 
 def documents(name: str, split: int) -> tuple[Any, np.ndarray, Any, np.ndarray]:
     """Counts and targets of the training part and of the test part."""
-    if name == "eicu":
-        data = load(name, split)
+    if name in BAGS:
+        data = load(name, split, max_docs=BAGS[name])
         train, test = data.train, data.test
         return train.counts, np.ravel(train.target), test.counts, np.ravel(test.target)
     texts, y = read(name)
@@ -130,9 +135,10 @@ def page(records: list[dict[str, Any]]) -> None:
     write_page(
         PAGE,
         "# The remainder",
-        "Written by `python experiments/remainder.py` (a fifth of the documents held out, of eICU "
-        "an eighth; 10 topics; of IMDB 6,000 training documents). RMSE and log loss are better "
-        "when small, AUC when large. Mean (standard deviation) over splits, which share documents.",
+        "Written by `python experiments/remainder.py` (a fifth of the documents held out, of bags "
+        "the test part of their split; 10 topics; of IMDB 6,000 training documents, of diabetes "
+        "10,000). RMSE and log loss are better when small, AUC when large. Mean (standard "
+        "deviation) over splits, which share documents.",
         summary(table, ["data", "metric"], COLUMNS),
         "Relative differences in percent: of topics alone and of topics with remainder from the "
         "regression, and of the latter from the former; and whether the topics are exactly those "
