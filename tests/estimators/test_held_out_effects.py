@@ -41,6 +41,16 @@ def test_twin(regression):
         np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
+def test_intervals_of_probabilities_end_at_100_points():
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(0.4, (400, 30)).astype(float)
+    y = (counts[:, 0] > counts[:, 1]).astype(int)
+    model = FocusedTopicClassifier(2, random_state=0).fit(counts[:360], y[:360])
+    effects = model.topic_effects(counts[360:], y[360:], confidence=0.999999)
+    assert effects["lower"].min() >= -1 and effects["upper"].max() <= 1
+    assert 1 in effects["upper"].tolist() or -1 in effects["lower"].tolist()
+
+
 def test_few_documents_have_no_interval(regression):
     target, weight, proportions, moves = regression
     for value in linear_effects(target[:3], weight[:3], proportions[:3], moves):

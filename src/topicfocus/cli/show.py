@@ -124,7 +124,8 @@ def _next_steps(console: Any, folder: Any, summary: dict[str, Any]) -> None:
     place, settings = shlex.quote(str(folder)), summary["settings"]
     steps = [
         f"topicfocus show {place}  (this again)",
-        f"open {shlex.quote(f'{folder}/explorer.html')} in a browser: topics, words, documents",
+        f"open {shlex.quote(f'{folder}/explorer.html')} in a browser: read topics and documents, "
+        f"rename and merge topics, drop {sentences.terms(summary)}",
     ]
     if settings.get("text"):
         text = settings["separator"].join(["CODE"] * 2) if settings.get("separator") else "..."

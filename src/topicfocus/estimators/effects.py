@@ -169,7 +169,8 @@ def topic_effects(
         found = held_out_effects(fitted, held_out, theirs, moved[:, 1] - moved[:, 0])
         topics = slice(state.n_topics)
         estimate = found.estimate[topics]
-        lower, upper = (limit[topics] for limit in found.interval(confidence))
+        most = np.diff(limits)[:, 0]  # the largest possible difference, 1 for a probability
+        lower, upper = (np.clip(end[topics], -most, most) for end in found.interval(confidence))
     return TopicEffects(
         names=fitted.target_model.predictor_names(),
         quantiles=(float(quantiles[0]), float(quantiles[1])),

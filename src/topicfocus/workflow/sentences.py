@@ -321,7 +321,10 @@ def topic_remarks(summary: dict[str, Any]) -> list[str]:
     idle = [str(r["topic"]) for r in rows if len(r["words"]) < 2 or hardly_any(r, rows)]
     if idle and len(rows) > 1:
         which = f"Topic {idle[0]} makes" if len(idle) == 1 else f"Topics {_listed(idle)} make"
-        out.append(f"{which} hardly any difference: fewer topics may do.")
+        how = "hardly any difference"
+        if any(row.get("lower") is not None for row in rows):
+            how = "no clear difference in held-out documents (small, or an interval with zero)"
+        out.append(f"{which} {how}: fewer topics may do.")
     found = summary.get("replication")
     if found is not None:
         out.append(_replication(found, len(rows)))

@@ -41,7 +41,9 @@ def split_documents(documents: Documents, config: Config) -> Parts:
     train, test = split(documents.target, config.test_share, config.seed, documents.path, group)
     if group is not None and len(test):
         held, n = len(np.unique(group[test])), len(np.unique(group))
-        log.info("Held out: %s documents, %s of %s groups.", f"{len(test):,}", held, n)
+        log.info(
+            "Held out: %s documents, %s of %s groups.", f"{len(test):,}", f"{held:,}", f"{n:,}"
+        )
         if held < FEW_GROUPS:
             warnings.warn(
                 f"only {held} of {n} groups {'is' if held == 1 else 'are'} held out: metrics may "
@@ -230,7 +232,7 @@ def count_words(
         )
     used = counter.count(documents.counts, documents.folder)
     least, _ = document_limits(texts, counter.term_rule)
-    if len(train) < ENOUGH_DOCUMENTS and config.min_df is None:
+    if least < MIN_DF and config.min_df is None:
         log.info(
             f"Words in at least {least:g} of the {len(train):,} training documents are used. With "
             f"{ENOUGH_DOCUMENTS:,} documents or more it is {MIN_DF} ({setting('min_df')})."

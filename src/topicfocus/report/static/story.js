@@ -30,7 +30,14 @@ function plainName(label) {
 /** One line of the story: the difference, the topic, the interval and the two predictions. */
 function driver(model, k, l, decimals, unit) {
   return [el("strong", { class: "amount" }, `${changeShort(model, difference(model, k, l), l, decimals)}${unit ? ` ${unit}` : ""}`), " ", namedTopic(model, k, l),
-    el("span", { class: "muted ends" }, ` ${evidence(model, k, l, decimals)}`)];
+    el("span", { class: "muted ends" }, ` ${evidence(model, k, l, decimals)}${replicates(model, k) === false ? "; does not replicate" : ""}`)];
+}
+
+/** Whether a topic replicates; null where that was not checked. */
+function replicates(model, k) {
+  const { stability, quick_check: quick } = model.data;
+  if (stability) return stability.topics[k].same;
+  return quick ? quick.components.includes(k) : null;
 }
 
 /** The interval of a difference and the two predictions, in short. */
@@ -67,9 +74,10 @@ function numberStory(model, l) {
   const decimals = Math.max(changeDecimals(Math.max(...sizes)), Math.min(6, Math.ceil(-Math.log10(Math.min(...sizes)))));
   const unit = unitOfChange(model, l);
   const unsure = model.K - all[0].length - all[1].length;
-  const other = target.kind === "bernoulli" ? ` (higher of “${target.labels[0]}”)` : "";
+  // Held-out differences are those of the target itself.
+  const measured = data.effects && data.effects.lower && !isClass(target) ? predictorName(model, l) : thing(model, l);
   const side = (i, word, kind) => (named[i].length ? el("div", {},
-    el("p", {}, el("strong", { class: kind }, word), " ", el("strong", {}, thing(model, l)), `${i ? other : ""} in documents with more of these topics`),
+    el("p", {}, el("strong", { class: kind }, word), " ", el("strong", {}, measured), " in documents with more of these topics"),
     driverList(named[i].map((k, j) => driver(model, k, l, decimals, j === 0 ? unit : "")), all[i].length - named[i].length)) : null);
   return [
     [el("div", { class: "sides" }, side(0, "Higher", "up"), side(1, "Lower", "down")), covariateStory(model, l)],
@@ -158,7 +166,7 @@ const MEANING = {
 /** A metric in words; empty where its name is enough. */
 function inWords(name, value, target) {
   if (name === "R²" && value > 0) return ` (${percent(value)} of the variance explained)`;
-  if (name === "AUC" && target.kind === "bernoulli") return ` (in ${percent(value)} of pairs, “${target.labels[1]}” has a higher probability in the document of this class)`;
+  if (name === "AUC" && target.kind === "bernoulli") return ` (of one document with “${target.labels[1]}” and one with “${target.labels[0]}”, the first has the higher probability in ${percent(value)} of pairs)`;
   return "";
 }
 
@@ -186,7 +194,7 @@ function stabilityStory(model) {
   const again = quick ? quick.components : [];
   return el("p", { id: "stability" }, el("strong", {}, "Stability: "),
     quick ? [`${again.length} of ${model.K} topics ${again.length === 1 ? "replicates" : "replicate"} in two separate samples of ${format(quick.documents)} training documents`,
-      again.length && again.length < model.K ? [": ", listedParts(again.map((k) => namedTopic(model, k, topicOn(model, k))))] : null, ". This is a quick check; "] : "this page has no check. ",
+      again.length && again.length < model.K ? [": ", listedParts(again.map((k) => namedTopic(model, k, topicOn(model, k)))), ". The others may be specific to this sample"] : null, ". This is a quick check; "] : "this page has no check. ",
     el("code", {}, "topicfocus fit --stability 50"), " or ", el("code", {}, "topicfocus.stability"), " shows which topics and words replicate in halves of the documents.");
 }
 
@@ -197,7 +205,7 @@ function nextStory(model) {
     document.getElementById("topic-name").focus({ preventScroll: true });
     document.getElementById("topic-card").scrollIntoView({ block: innerWidth < 900 ? "start" : "nearest" });
   };
-  return el("p", { id: "next" }, el("strong", {}, "Next:"), link("correct", correct, `Rename, merge or drop ${terms(model)}`),
+  return el("p", { id: "next" }, el("strong", {}, "Next:"), link("correct", correct, `Rename or merge topics, drop ${terms(model)}`),
     link("documents", () => update({ view: "documents" }), "See the largest errors"),
     link("try", () => update({ view: "try" }), `Predict a ${model.data.reading.codes ? "document" : "text"} of your own`));
 }

@@ -100,7 +100,7 @@ function forestNote(model, l) {
   if (!e) return el("p", { class: "note" }, "No documents were given, so these are coefficients less their average, on the scale of the linear predictor.");
   return el("p", { class: "note" }, `Prediction of a typical document with little (○, ${quantileText(e, 0)} percentile) and with much (●, ${quantileText(e, 1)} percentile) of the topic, the other topics in proportion. `,
     ownClasses(model) ? "Choose a class under Outcome to compare all topics for it. " : `Dashed line: the typical document, ${levelText(model, e.typical[l], l)}. `,
-    e.lower ? "Difference and thin lines: estimated in the held-out documents with the topics as given, with the 95% interval." : "", leads);
+    e.lower ? "Held-out difference: estimated in the held-out documents with the topics as given. Thin lines: its 95% interval, measured from ○." : "", leads);
 }
 
 /** "10th", "97.5th": the upper percentile depends on the number of classes. */
@@ -159,7 +159,7 @@ function forest(model, order, chosen) {
   const head = el("div", { class: "forest-row head", "aria-hidden": "true" },
     el("span", { class: "name" }, `Topic and its ${terms(model)}`),
     el("span", { class: "axis-cell" }, axisTicks.map((t) => el("span", { "--at": `${s(t)}%` }, isClass(target) && e ? percent(t) : format(t)))),
-    el("span", { class: "change" }, "Difference"),
+    el("span", { class: "change" }, e && e.lower ? "Held-out difference" : "Difference"),
     el("span", { class: "share" }, leads ? "Main topic" : ""));
   const rows = order.map((k) => {
     const on = topicOn(model, k), r = reach(model, k, on), kind = topicKind(model, k, on);
