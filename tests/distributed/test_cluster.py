@@ -39,7 +39,7 @@ def reviews():
 @pytest.fixture
 def folder(tmp_path, reviews, monkeypatch):
     """Counts in a folder, which are several partitions."""
-    monkeypatch.setattr("topicfocus.distributed.PARTITION", 4000)
+    monkeypatch.setattr("topicfocus.distributed.PARTITION", 12_000)
     write_counts(tmp_path / "counts", [reviews.counts[:300], reviews.counts[300:]])
     return tmp_path / "counts"
 

@@ -52,7 +52,15 @@ def focused_models() -> None:
     metrics.coherence(model.components_, counts, "npmi", 5)
 
 
-PARTS = (joint_models, focused_models)
+def many_topics() -> None:
+    """The factor of the curvature over words, which is compiled for many topics only."""
+    import topicfocus
+
+    counts, _, _ = small_data()
+    topicfocus.LDA(n_topics=14, max_epochs=1, n_jobs=1).fit(counts).transform(counts)
+
+
+PARTS = (joint_models, focused_models, many_topics)
 
 
 def small_data():
