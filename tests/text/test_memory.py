@@ -2,7 +2,8 @@
 
 What is bounded is the text: blocks of some megabytes pass through and are forgotten. The counts
 grow with the file, 5 bytes for each different word of a document, so these files have long
-documents of few different words.
+documents of few different words. Formats that are read row by row (JSON, Excel, folders) share the
+batches that CSV falls back to.
 """
 
 import subprocess
@@ -45,11 +46,11 @@ def documents():
     return texts, FILE_MIB * 2**20 // len(texts[0])
 
 
-def write_lines(path: Path, header: str, line: str) -> int:
+def write_lines(path: Path) -> int:
     texts, n = documents()
     with path.open("w", encoding="utf-8") as stream:
-        stream.write(header)
-        stream.writelines(line % (i % 5, texts[i % len(texts)]) for i in range(n))
+        stream.write("stars,text\n")
+        stream.writelines(f"{i % 5},{texts[i % len(texts)]}\n" for i in range(n))
     return n
 
 
@@ -67,15 +68,10 @@ def write_parquet(path: Path) -> int:
 
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="needs Linux")
-@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_text_does_not_stay_in_memory(tmp_path, ending):
     path = tmp_path / f"large.{ending}"
-    if ending == "csv":
-        n = write_lines(path, "stars,text\n", "%d,%s\n")
-    elif ending == "jsonl":
-        n = write_lines(path, "", '{"stars": %d, "text": "%s"}\n')
-    else:
-        n = write_parquet(path)
+    n = write_lines(path) if ending == "csv" else write_parquet(path)
     try:
         done = subprocess.run(
             [sys.executable, "-c", CHILD, str(path), str(n)],
