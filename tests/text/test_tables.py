@@ -1,6 +1,7 @@
 """Files of every format give the same rows; errors name the file, the row and the remedy."""
 
 import bz2
+import contextlib
 import csv
 import gzip
 import io
@@ -264,8 +265,11 @@ def test_parquet(tmp_path):
     expected = list(zip(texts, ["5", "4", None, "1"], strict=True))
     path = tmp_path / "a.parquet"
     kinds = [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())]
-    for kind in [*kinds, *([pa.string_view()] if hasattr(pa, "string_view") else [])]:
-        table = pa.table({"n": [1, 2, 3, 4], "text": pa.array(texts).cast(kind), "stars": stars})
+    columns = [pa.array(texts).cast(kind) for kind in kinds]
+    with contextlib.suppress(pa.ArrowNotImplementedError):  # pyarrow 16 has views but makes none
+        columns.append(pa.array(texts).cast(pa.string_view()))
+    for column in columns:
+        table = pa.table({"n": [1, 2, 3, 4], "text": column, "stars": stars})
         parquet.write_table(table, path, row_group_size=3)
         assert read(path) == expected
         assert read(path, block_rows=1) == expected
