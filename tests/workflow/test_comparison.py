@@ -7,6 +7,7 @@ import pytest
 from command_line import read_csv, topicfocus, write_csv, write_reviews
 
 from topicfocus import workflow
+from topicfocus.workflow import sentences
 
 
 @pytest.fixture(scope="module")
@@ -44,3 +45,17 @@ def test_all_documents_can_be_fitted(data, tmp_path):
     assert shown["held_out"] is False if "held_out" in shown else True
     with (tmp_path / "o" / "predictions.csv").open() as stream:
         assert {line.split(",")[1] for line in stream} == {"part", "train"}
+
+
+@pytest.mark.parametrize(("theirs", "said"), [(0.7, "; a logistic"), (0.61, ", a logistic")])
+def test_a_clearly_better_regression_is_named_as_such(theirs, said):
+    summary = {
+        "documents": {"test": 100},
+        "held_out": {"model": {"auc": 0.6}, "logistic regression on all words": {"auc": theirs}},
+        "topics": [{}],
+        "target": {"name": "died"},
+        "settings": {"separator": ";"},
+    }
+    sentence = sentences.quality_sentence(summary)
+    assert f"{said} regression on all codes" in sentence
+    assert ("predicts better" in sentence) == (theirs == 0.7)

@@ -223,10 +223,16 @@ def quality_sentence(summary: dict[str, Any]) -> str:
         if model.endswith(", topics alone"):
             sentence += f", its topics alone {number(values[name])}"
         elif " words" in model:
-            sentence += f", a {model} {number(values[name])}"
+            peer = model.replace("all words", f"all {terms(summary)}")
+            if name in _HIGHER and values[name] - mine[name] > _BETTER:
+                sentence += f"; a {peer} predicts better, {number(values[name])}"
+            else:
+                sentence += f", a {peer} {number(values[name])}"
     return f"{sentence}."
 
 
+#: Metrics that are higher for better predictions, and a difference that is worth a word.
+_HIGHER, _BETTER = ("auc", "r2", "accuracy"), 0.02
 #: For the first metric that a model has: its name, what is before the number and after it.
 _QUALITY = (
     ("auc", "separates the classes with an AUC of", "", lambda v: f"{v:.3f}"),
