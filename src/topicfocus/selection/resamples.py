@@ -163,7 +163,7 @@ def with_setting(estimator: Any, setting: Mapping[str, Any]) -> Any:
 
 
 def ready_to_fit(estimator: Any, seed: int | None, n_processes: int) -> Any:
-    """A clone to be fitted in one of so many processes.
+    """A clone to be fitted in one of several processes.
 
     A model without a `random_state` gets the seed: all fits use the same validation part. It uses
     one thread where several processes share the cores.
