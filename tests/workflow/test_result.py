@@ -208,9 +208,13 @@ def test_the_quick_check_knows_topics_from_noise(frame):
     assert found["documents"] == 120 and len(found["topics"]) < 3
 
 
-def test_topics_are_renamed_and_merged_by_their_numbers(frame, result, tmp_path):
+def test_topics_are_renamed_and_merged_by_their_numbers(frame, result, tmp_path, caplog):
     corrections = {"rename_topics": {"1": "praise"}, "merge_topics": [[2, 3]]}
-    other = topicfocus.fit(frame, **SETTINGS, **corrections, out=tmp_path / "o")
+    with caplog.at_level("INFO", "topicfocus"):
+        other = topicfocus.fit(frame, **SETTINGS, **corrections, out=tmp_path / "o")
+    one, two, three = (", ".join(row["words"][:3]) for row in result.summary["topics"])
+    assert f"Named 'praise': the topic of {one}." in caplog.messages
+    assert f"Merged: the topics of {two}; of {three}." in caplog.messages
     assert other.topics["topic"].tolist() == [1, 2]
     first = other.summary["topics"][0]
     assert first["name"] == "praise"

@@ -14,6 +14,7 @@ from topicfocus.estimators.targets import read_regression
 from topicfocus.estimators.training import UselessFitWarning
 from topicfocus.families import FAMILIES
 from topicfocus.text import ReadError
+from topicfocus.text.codes import joined
 from topicfocus.workflow.columns import for_estimator
 from topicfocus.workflow.read import Documents
 from topicfocus.workflow.summary import FittedModel, topic_rows
@@ -22,6 +23,8 @@ log = logging.getLogger(__name__)
 
 _CLASSES = {"focused": "FocusedTopic", "pf-slda": "PFSLDA", "pc-slda": "PCSLDA", "slda": "SLDA"}
 _FAMILIES = {"real": "gaussian", "count": "poisson", "ordinal": "ordinal"}
+#: Words by which messages name a topic.
+_WORDS = 3
 
 
 def _estimator_class(config: FitConfig, kind: str) -> Any:
@@ -128,6 +131,7 @@ def correct_topics(fitted: FittedModel) -> None:
         return
     rows = topic_rows(fitted, fitted.effects())
     component = {row["topic"]: row["component"] for row in rows}
+    words = {row["component"]: joined(row["words"][:_WORDS]) for row in rows}
 
     def of(number: int, name: str) -> int:
         if number not in component:
@@ -139,9 +143,13 @@ def correct_topics(fitted: FittedModel) -> None:
     names = {of(int(n), "rename_topics"): name for n, name in (config.rename_topics or {}).items()}
     if names:
         model.rename_topics(names)
+    for k, name in names.items():
+        # After words were dropped the numbers may be those of other topics.
+        log.info("Named %r: the topic of %s.", name, words[k])
     place = list(range(len(component)))
     for numbers in config.merge_topics or ():
         group = [of(number, "merge_topics") for number in numbers]
+        log.info("Merged: the topics of %s.", "; of ".join(words[k] for k in group))
         name = next((names[k] for k in group if k in names), None)
         place = _merge(fitted, [place[k] for k in group], name, place)
 
