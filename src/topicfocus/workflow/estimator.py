@@ -143,9 +143,9 @@ def correct_topics(fitted: FittedModel) -> None:
     names = {of(int(n), "rename_topics"): name for n, name in (config.rename_topics or {}).items()}
     if names:
         model.rename_topics(names)
-    for k, name in names.items():
+    for k, new in names.items():
         # After words were dropped the numbers may be those of other topics.
-        log.info("Named %r: the topic of %s.", name, words[k])
+        log.info("Named %r: the topic of %s.", new, words[k])
     place = list(range(len(component)))
     for numbers in config.merge_topics or ():
         group = [of(number, "merge_topics") for number in numbers]
